@@ -171,6 +171,9 @@ pub(super) fn advice(name: &str) -> Option<&'static str> {
 mod tests {
     use std::collections::HashSet;
 
+    use serde_json::json;
+
+    use super::super::read;
     use super::*;
 
     #[test]
@@ -185,6 +188,10 @@ mod tests {
             for synonym in synonyms.split(' ') {
                 assert!(seen.insert(fold(synonym)), "{synonym} is there twice");
                 assert_eq!(operation(synonym).map(|entry| entry.spec.name), Some(*name), "{synonym}");
+                for key in ["op", "operation", "tool"] {
+                    let read = read(json!({key: synonym})).map(|envelope| envelope.op);
+                    assert_eq!(read.as_deref(), Ok(*name), "{key}: {synonym}");
+                }
             }
         }
         for name in ADVICE.iter().flat_map(|(names, _)| names.split(' ')) {

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use bailiwick_contract::{CommonOption, Failure, TargetRule};
 
 use super::names::fold;
-use super::places::{Place, is_idle, places};
+use super::places::{Place, is_given, is_idle, places};
 use super::refusal;
 use crate::registry::Entry;
 
@@ -111,6 +111,14 @@ impl Fields {
     /// `invalid_request` if its place is taken by another value.
     pub fn add(&mut self, bag: Bag, name: &str, value: Value) -> Result<(), Failure> {
         if value.is_null() && !self.is_own(bag, name) {
+            return Ok(());
+        }
+        let is_ours = [Place::Input(name.to_owned()), Place::Options(name.to_owned())];
+        // `regex` is a text in one tool, and `true` beside the text in another.
+        if !value.is_string()
+            && is_given(self.entry.spec.name, name, &value)
+            && !is_ours.iter().any(|place| self.has(place))
+        {
             return Ok(());
         }
         match self.place(bag, name) {

@@ -218,13 +218,17 @@ pub(super) fn places(op: &str, name: &str) -> impl Iterator<Item = Place> {
 
 /// Returns whether a field can be left out: it comments on the call, or asks for what is so anyway.
 pub(super) fn is_idle(op: &str, name: &str, value: &Value) -> bool {
+    COMMENTS.contains(&fold(name).as_str()) || is_given(op, name, value)
+}
+
+/// Returns whether a field of another tool asks for what is so anyway.
+pub(super) fn is_given(op: &str, name: &str, value: &Value) -> bool {
     let name = fold(name);
-    let is_given = |given: &str| match value {
+    let is_so = |given: &str| match value {
         Value::String(text) => text == given.trim_matches('"'),
         other => serde_json::from_str::<Value>(given).is_ok_and(|it| it == *other),
     };
-    COMMENTS.contains(&name.as_str())
-        || GIVEN.iter().any(|(of, field, given)| *of == op && fold(field) == name && is_given(given))
+    GIVEN.iter().any(|(of, field, given)| *of == op && fold(field) == name && is_so(given))
 }
 
 /// Finds what a field of an object in a list is called here.
@@ -238,39 +242,138 @@ pub(super) fn nested(list: &str, name: &str) -> Option<&'static str> {
 mod tests {
     use std::collections::HashSet;
 
-    use bailiwick_contract::{CommonOption, TargetRule};
+    use bailiwick_contract::{CommonOption, Envelope, TargetRule};
+    use serde_json::json;
 
     use super::super::names::operation;
+    use super::super::read;
     use super::*;
     use crate::operations::FAMILIES;
+    use crate::registry::Entry;
+
+    fn entries() -> impl Iterator<Item = &'static Entry> {
+        FAMILIES.iter().flat_map(|family| family.operations)
+    }
+
+    fn has(entry: &Entry, place: &Place) -> bool {
+        let (input, options) = entry.field_names();
+        match place {
+            Place::Scope => true,
+            Place::Target => entry.spec.target != TargetRule::None,
+            Place::Input(name) => input.accepted.contains(name),
+            Place::Options(name) => {
+                options.accepted.contains(name)
+                    || CommonOption::ALL.iter().any(|option| option.as_str() == name)
+            }
+        }
+    }
+
+    /// Returns what a place holds, if nothing else is set.
+    fn only<'e>(envelope: &'e Envelope, place: &Place) -> Option<&'e Value> {
+        let count = usize::from(envelope.target.is_some()) + envelope.input.len() + envelope.options.len();
+        let found = match place {
+            Place::Scope => None,
+            Place::Target => envelope.target.as_ref().map(|_| &Value::Bool(true)),
+            Place::Input(name) => envelope.input.get(name),
+            Place::Options(name) => envelope.options.get(name),
+        };
+        found.filter(|_| count == 1)
+    }
+
+    /// Sends a field with a value of any kind, until one is read into its place.
+    fn is_read(op: &str, sent: impl Fn(Value) -> Value, place: &Place) -> bool {
+        let samples = [json!("x"), json!(1), json!(true), json!(["x"]), json!([{}])];
+        samples
+            .into_iter()
+            .any(|sample| read(sent(sample)).is_ok_and(|it| it.op == op && only(&it, place).is_some()))
+    }
+
+    #[test]
+    fn every_spelling_of_a_field_is_read_wherever_it_was_sent() {
+        let (mut wrong, mut count) = (Vec::new(), 0);
+        for entry in entries() {
+            let op = entry.spec.name;
+            let family = format!("{}.*", op.split('.').next().unwrap_or_default());
+            let (input, options) = entry.field_names();
+            let mut taken: HashSet<String> =
+                input.accepted.iter().chain(&options.accepted).map(|own| fold(own)).collect();
+            // What is nearer to the operation comes first; no name is there twice for one of them.
+            for near in [op, &family, "*"] {
+                let rows = FIELDS.iter().filter(|(ops, ..)| ops.split(' ').any(|it| it == near));
+                let mut here = HashSet::new();
+                for (_, place, names) in rows {
+                    let place = Place::parse(place);
+                    let new = |name: &&str| has(entry, &place) && !taken.contains(&fold(name));
+                    for name in names.split(' ').filter(new) {
+                        here.insert(fold(name));
+                        let at_top = |value: Value| json!({"op": op, name: value});
+                        let in_input = |value: Value| json!({"op": op, "input": {name: value}});
+                        let in_options = |value: Value| json!({"op": op, "options": {name: value}});
+                        count += 1;
+                        // Beside `op`, another name of it is one.
+                        let is_op = matches!(name, "op" | "operation");
+                        let ways = [
+                            ("top", is_op || is_read(op, at_top, &place)),
+                            ("input", is_read(op, in_input, &place)),
+                            ("options", is_read(op, in_options, &place)),
+                        ];
+                        let missed = ways.iter().filter(|(_, is_read)| !is_read);
+                        wrong.extend(
+                            missed.map(|(way, _)| format!("{op}: {name} in {way}: {}", place.shown())),
+                        );
+                    }
+                }
+                taken.extend(here);
+            }
+        }
+        assert!(wrong.is_empty(), "{} of {count}:\n{}", wrong.len(), wrong.join("\n"));
+        assert!(count > 1_000, "{count} spellings");
+    }
+
+    #[test]
+    fn every_spelling_in_a_list_and_every_value_that_is_so_anyway_is_read() {
+        for (lists, field, names) in NESTED {
+            for list in lists.split(' ') {
+                let op = if matches!(list, "edits" | "lines") { "file.patch" } else { "process.wait" };
+                for name in names.split(' ') {
+                    let fits = [json!("x"), json!(1)].into_iter().any(|value| {
+                        read(json!({"op": op, "input": {list: [{name: value}]}}))
+                            .is_ok_and(|it| it.input[list][0].get(field).is_some())
+                    });
+                    assert!(fits, "{op}: {name} in {list}: {field}");
+                }
+            }
+        }
+        let names_it = |op: &str, field: &str| {
+            let (input, options) = operation(op).expect("it is one").field_names();
+            input.accepted.iter().chain(&options.accepted).any(|own| own == field)
+        };
+        for (op, field, given) in GIVEN.iter().filter(|(op, field, _)| !names_it(op, field)) {
+            let value: Value = serde_json::from_str(given).expect("a value");
+            let got = read(json!({"op": op, (*field): value}));
+            assert_eq!(got, read(json!({"op": op})), "{op}: {field}");
+        }
+        let got = read(json!({"op": "file.search", "query": "x", "regex": true}));
+        assert_eq!(got, read(json!({"op": "file.search", "input": {"query": "x"}})));
+        for field in COMMENTS {
+            let got = read(json!({"op": "git.status", (*field): "to see"}));
+            assert_eq!(got, read(json!({"op": "git.status"})), "{field}");
+        }
+    }
 
     #[test]
     fn every_row_is_about_operations_and_fields_that_exist() {
         let mut seen = HashSet::new();
         for (ops, place, names) in FIELDS {
             for op in ops.split(' ') {
-                let rows: Vec<_> = FAMILIES
-                    .iter()
-                    .flat_map(|family| family.operations)
-                    .filter(|entry| match op.strip_suffix('*') {
-                        Some(start) => entry.spec.name.starts_with(start),
-                        None => entry.spec.name == op,
-                    })
-                    .collect();
+                let fits = |entry: &&Entry| match op.strip_suffix('*') {
+                    Some(start) => entry.spec.name.starts_with(start),
+                    None => entry.spec.name == op,
+                };
+                let rows: Vec<_> = entries().filter(fits).collect();
                 assert!(!rows.is_empty(), "{op} is no operation");
-                let has = rows.iter().any(|entry| {
-                    let (input, options) = entry.field_names();
-                    match Place::parse(place) {
-                        Place::Scope => true,
-                        Place::Target => entry.spec.target != TargetRule::None,
-                        Place::Input(name) => input.accepted.contains(&name),
-                        Place::Options(name) => {
-                            options.accepted.contains(&name)
-                                || CommonOption::ALL.iter().any(|option| option.as_str() == name)
-                        }
-                    }
-                });
-                assert!(has, "{op} has no {place}");
+                let place = Place::parse(place);
+                assert!(rows.iter().any(|entry| has(entry, &place)), "{op} has no {}", place.shown());
                 for name in names.split(' ') {
                     assert!(seen.insert((op, fold(name))), "{op}: {name} is there twice");
                 }
