@@ -57,6 +57,7 @@ mod linux {
             environment: vec![("PATH".into(), "/usr/bin:/bin".into())],
             cwd: File::open(folder.join("root")).expect("opened").into(),
             cwd_path: folder.join("root"),
+            proxy: None,
             hold: Hold {
                 level,
                 network,
@@ -98,6 +99,7 @@ mod linux {
             cwd,
             cwd_path,
             hold,
+            proxy: None,
             limits,
             folder: folder.join(id::new_id()),
             input: Input::Pipe,

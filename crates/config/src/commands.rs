@@ -1,6 +1,10 @@
 //! The part of a scope's policy that is about commands, as `config.json` writes it.
 
+use std::fmt;
+
 use schemars::JsonSchema;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Error, MapAccess, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use bailiwick_contract::Network;
@@ -92,7 +96,7 @@ pub enum ShellMode {
     /// It is refused.
     #[default]
     Off,
-    /// Any program and any text for bash may run, in a full sandbox without the network and nowhere else; rules that
+    /// Any program and any text for bash may run, in a full sandbox without a network beyond its loopback and nowhere else; rules that
     /// deny or ask count as far as they recognise it.
     Sandboxed,
 }
@@ -168,21 +172,137 @@ impl ProcessLifetime {
     }
 }
 
+/// What commands may reach, as `config.json` writes it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NetworkRule {
+    /// Nothing.
+    None,
+    /// A loopback of their own.
+    Loopback,
+    /// Everything.
+    Full,
+    /// A loopback of their own, and the named hosts.
+    Hosts(HostList),
+}
+
+impl NetworkRule {
+    /// Returns what commands may reach, without the names of hosts.
+    pub const fn network(&self) -> Network {
+        match self {
+            Self::None => Network::None,
+            Self::Loopback => Network::Loopback,
+            Self::Full => Network::Full,
+            Self::Hosts(_) => Network::Hosts,
+        }
+    }
+}
+
+impl From<NetworkWord> for NetworkRule {
+    fn from(word: NetworkWord) -> Self {
+        match word {
+            NetworkWord::None => Self::None,
+            NetworkWord::Loopback => Self::Loopback,
+            NetworkWord::Full => Self::Full,
+        }
+    }
+}
+
+impl Serialize for NetworkRule {
+    fn serialize<S: serde::Serializer>(&self, writer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Hosts(list) => list.serialize(writer),
+            word => word.network().serialize(writer),
+        }
+    }
+}
+
+/// The hosts that commands may reach.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct HostList {
+    /// A host (`github.com`), a domain (`*.example.org`), an address or a network (`10.0.0.5`, `10.0.0.0/8`); each with
+    /// `:PORT`, or for the ports 443 and 80.
+    pub hosts: Vec<String>,
+    /// What happens to all other hosts; default `deny`.
+    #[serde(default)]
+    pub otherwise: OtherHosts,
+}
+
+/// What happens to hosts that are not named.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum OtherHosts {
+    /// They are refused.
+    #[default]
+    Deny,
+}
+
+impl<'de> Deserialize<'de> for OtherHosts {
+    fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<Self, D::Error> {
+        match String::deserialize(reader)?.as_str() {
+            "deny" => Ok(Self::Deny),
+            "ask" => Err(D::Error::custom(
+                "`ask` is not available yet: nothing can ask about a host; write `deny`, and name the hosts",
+            )),
+            other => Err(D::Error::custom(format!("`{}` is unknown; expected `deny`", other.escape_debug()))),
+        }
+    }
+}
+
+/// The forms of `network` that are a word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum NetworkWord {
+    /// Nothing: no socket but connected pairs.
+    None,
+    /// A loopback interface of its own, which nothing outside can reach.
+    Loopback,
+    /// Everything that the computer reaches.
+    Full,
+}
+
 /// The forms of `network`.
-#[derive(Deserialize, JsonSchema)]
-#[serde(untagged, expecting = "`none`, `loopback`, `full`, `true` or `false`")]
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+#[expect(dead_code, reason = "for the schema alone")]
 pub(super) enum NetworkForm {
     /// The older form: `true` is `full`, `false` is `none`.
     Flag(bool),
     /// What commands may reach.
-    Word(Network),
+    Word(NetworkWord),
+    /// The hosts that commands may reach, beside a loopback of their own. Full sandbox only.
+    Hosts(HostList),
 }
 
-/// Reads `network` in its two forms.
-pub(super) fn network_or_flag<'de, D: Deserializer<'de>>(reader: D) -> Result<Option<Network>, D::Error> {
-    Ok(Option::<NetworkForm>::deserialize(reader)?.map(|form| match form {
-        NetworkForm::Flag(true) => Network::Full,
-        NetworkForm::Flag(false) => Network::None,
-        NetworkForm::Word(network) => network,
-    }))
+impl<'de> Deserialize<'de> for NetworkRule {
+    fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<Self, D::Error> {
+        reader.deserialize_any(NetworkVisitor)
+    }
+}
+
+struct NetworkVisitor;
+
+impl<'de> Visitor<'de> for NetworkVisitor {
+    type Value = NetworkRule;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("`none`, `loopback`, `full`, `true`, `false` or `{\"hosts\": [...]}`")
+    }
+
+    fn visit_bool<E: Error>(self, flag: bool) -> Result<NetworkRule, E> {
+        Ok(if flag { NetworkRule::Full } else { NetworkRule::None })
+    }
+
+    fn visit_str<E: Error>(self, word: &str) -> Result<NetworkRule, E> {
+        match word {
+            "none" => Ok(NetworkRule::None),
+            "loopback" => Ok(NetworkRule::Loopback),
+            "full" => Ok(NetworkRule::Full),
+            _ => Err(E::invalid_value(Unexpected::Str(word), &self)),
+        }
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<NetworkRule, A::Error> {
+        HostList::deserialize(MapAccessDeserializer::new(map)).map(NetworkRule::Hosts)
+    }
 }

@@ -22,7 +22,8 @@ mod token_names;
 mod tokens;
 
 pub use commands::{
-    CommandRule, NotWords, ProcessLifetime, SandboxLevel, ShellMode, TokenPattern, TokenRule, Words,
+    CommandRule, HostList, NetworkRule, NotWords, OtherHosts, ProcessLifetime, SandboxLevel, ShellMode,
+    TokenPattern, TokenRule, Words,
 };
 pub use edit_lock::edit_lock;
 pub use error::ConfigError;

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use bailiwick_contract::{Capability, Network, ScopeType};
 
-use super::commands::{CommandRule, ProcessLifetime, SandboxLevel, ShellMode, network_or_flag};
+use super::commands::{CommandRule, NetworkRule, ProcessLifetime, SandboxLevel, ShellMode};
 use super::public_url::PublicUrl;
 use super::screens::WindowPattern;
 use super::tls::TlsConfig;
@@ -160,7 +160,7 @@ pub struct ScopePolicy {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub denied_commands: Vec<CommandRule>,
     /// What happens to a command that no rule allows, or that is more than literal words: `off` (default) refuses
-    /// it, `sandboxed` runs it in a full sandbox, unless `network` is `full`. The presets with commands set it.
+    /// it, `sandboxed` runs it in a full sandbox, unless `network` is `full` or names hosts. The presets with commands set it.
     #[serde(skip_serializing_if = "ShellMode::is_off")]
     pub shell: ShellMode,
     /// The folders in which programs are looked up, absolute, in this order; default `/usr/local/bin`,
@@ -176,11 +176,12 @@ pub struct ScopePolicy {
     /// Names of environment variables that a caller may set.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub allowed_environment: Vec<String>,
-    /// What commands may reach: `none`, `loopback` (default: a loopback of their own) or `full`. `true` is read
-    /// as `full`, `false` as `none`.
-    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "network_or_flag")]
+    /// What commands may reach: `none`, `loopback` (default: a loopback of their own), `full`, or by a proxy the hosts
+    /// that `{"hosts": ["github.com", "*.example.org:443"], "otherwise": "deny"}` names. `true` is read as `full`,
+    /// `false` as `none`.
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<super::commands::NetworkForm>")]
-    pub network: Option<Network>,
+    pub network: Option<NetworkRule>,
     /// How strongly commands are held; default `auto`. Where the computer cannot hold them so, they do not run.
     #[serde(skip_serializing_if = "SandboxLevel::is_auto")]
     pub sandbox: SandboxLevel,
@@ -223,4 +224,11 @@ pub struct ScopePolicy {
     /// beats them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub open_sensitive_windows: Vec<WindowPattern>,
+}
+
+impl ScopePolicy {
+    /// Returns what commands may reach, without the names of hosts.
+    pub fn network(&self) -> Network {
+        self.network.as_ref().map_or(Network::Loopback, NetworkRule::network)
+    }
 }

@@ -160,16 +160,24 @@ pub enum Network {
     None,
     /// A loopback interface of its own, which nothing outside can reach.
     Loopback,
+    /// The same, and by a proxy of the service the hosts that the scope names.
+    Hosts,
     /// Everything that the computer reaches.
     Full,
 }
 
 impl Network {
+    /// Returns whether a loopback interface of its own comes with it.
+    pub const fn has_own_loopback(self) -> bool {
+        matches!(self, Self::Loopback | Self::Hosts)
+    }
+
     /// Returns the name that configs and results use.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::None => "none",
             Self::Loopback => "loopback",
+            Self::Hosts => "hosts",
             Self::Full => "full",
         }
     }

@@ -10,6 +10,7 @@ pub mod command;
 pub mod digest;
 pub mod document;
 pub mod edit;
+pub mod egress;
 pub mod file;
 pub mod git;
 pub mod orientation;

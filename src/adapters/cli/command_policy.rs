@@ -27,7 +27,7 @@ pub struct ExplainCommandOutput {
     pub verdict: &'static str,
     /// Each command of the line: `argv`, `verdict`, `reasons`, `profile`, `mustBeFull` and `implies`.
     pub commands: Vec<Value>,
-    /// How it would be held: `sandbox`, `mustBeFull` and `network`; null for what is no command.
+    /// How it would be held: `sandbox`, `mustBeFull`, `network` and `hosts`; null for what is no command.
     pub containment: Option<Value>,
     /// Why it is no command that could run.
     pub error: Option<Value>,
@@ -121,7 +121,11 @@ fn text(scope: &Scope, hold: &CommandPolicy, verdict: &Verdict) -> String {
         Some(why) => format!("in a full sandbox only: {why}"),
         None => format!("sandbox {}", hold.sandbox.as_str()),
     };
-    text.push_str(&format!("held      {}; network {}\n", one_line(&held), hold.network));
+    let network = match &hold.hosts {
+        Some(rules) => format!("hosts ({})", one_line(&rules.texts().join(", "))),
+        None => hold.network.to_string(),
+    };
+    text.push_str(&format!("held      {}; network {network}\n", one_line(&held)));
     let colour = match verdict.decision {
         Decision::Allow => Paint::Good,
         Decision::Ask => Paint::Hint,
@@ -158,6 +162,7 @@ fn containment(hold: &CommandPolicy, must_be_full: Option<&str>) -> Value {
         "sandbox": if must_be_full.is_some() { "full" } else { hold.sandbox.as_str() },
         "mustBeFull": must_be_full,
         "network": hold.network,
+        "hosts": hold.hosts.as_ref().map(|rules| rules.texts()),
     })
 }
 

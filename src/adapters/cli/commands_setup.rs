@@ -5,7 +5,9 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use bailiwick_config::{CommandRule, SandboxLevel, ScopeConfig, ShellMode, TokenPattern, TokenRule};
+use bailiwick_config::{
+    CommandRule, NetworkRule, SandboxLevel, ScopeConfig, ShellMode, TokenPattern, TokenRule,
+};
 use bailiwick_contract::{Capability, Containment, Failure, Network};
 use bailiwick_platform::fs::modes::MetadataExt;
 use bailiwick_platform::fs::{Others, Ownership};
@@ -13,6 +15,8 @@ use bailiwick_platform::programs::usual_folders;
 use bailiwick_platform::{dirs, machine};
 use bailiwick_policy::command::{Commands, Rules, rule_text};
 use bailiwick_providers::command::level;
+
+use super::printer::one_line;
 
 /// Programs that projects use, and that can run the project's code.
 const PROJECT_PROGRAMS: &[&str] = &[
@@ -137,12 +141,21 @@ pub fn describe(scope: &ScopeConfig) -> Result<Vec<(&'static str, String)>, Fail
         if lines.is_empty() { "nothing".to_owned() } else { lines.join(", ") }
     };
     let now = level(policy.sandbox);
-    let network = match (&now, policy.network.unwrap_or(Network::Loopback)) {
+    let hosts = match &policy.network {
+        Some(NetworkRule::Hosts(list)) => list.hosts.join(", "),
+        _ => String::new(),
+    };
+    let by_proxy = format!("a loopback of their own, and by a proxy {}", one_line(&hosts));
+    let network = match (&now, policy.network()) {
         // Nothing is there that could hold it.
         (Ok(Containment::None), _) => "full",
         (Ok(Containment::Partial), Network::Loopback) => {
             "none, as only a full sandbox has a loopback of its own"
         }
+        (Ok(Containment::Partial), Network::Hosts) => {
+            "named hosts, which only a full sandbox can enforce: none of them runs here"
+        }
+        (_, Network::Hosts) => &by_proxy,
         (_, Network::Loopback) => "a loopback of their own",
         (_, network) => network.as_str(),
     };

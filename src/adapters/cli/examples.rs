@@ -61,6 +61,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
             "bailiwick scope allow app git:write --ask",
             "bailiwick scope allow app --files .env.example",
             "bailiwick scope allow app command:run --command 'npm run *'",
+            "bailiwick scope allow app --host github.com --package-registries",
         ],
     ),
     (

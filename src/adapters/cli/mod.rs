@@ -39,6 +39,7 @@ mod open_folder;
 mod policy;
 mod printer;
 mod processes;
+mod registries;
 mod run;
 mod running;
 mod runtime;

@@ -5,6 +5,7 @@ mod digests;
 mod ending;
 mod git_later;
 mod held;
+mod hosts;
 mod natural;
 mod output;
 mod read_only;

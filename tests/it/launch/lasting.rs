@@ -32,6 +32,7 @@ pub fn request(place: &Place, level: Containment, plan: Vec<Step>) -> KeptReques
         cwd,
         cwd_path,
         hold,
+        proxy: None,
         limits,
         folder,
         input: Input::Pipe,

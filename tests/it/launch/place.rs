@@ -200,6 +200,7 @@ impl Place {
             cwd: File::open(self.root()).expect("opened").into(),
             cwd_path: self.root(),
             hold,
+            proxy: None,
             limits: self.limits,
             stdin: None,
             stdout,

@@ -54,7 +54,8 @@ impl Drop for Connection {
 
 /// Takes a request apart, into what is written and what is handed over.
 pub(super) fn split(request: LaunchRequest) -> Result<(Order, Parcel, Placeholders), LaunchError> {
-    let LaunchRequest { plan, environment, cwd, cwd_path, hold, limits, stdin, stdout, stderr } = request;
+    let LaunchRequest { plan, environment, cwd, cwd_path, hold, proxy, limits, stdin, stdout, stderr } =
+        request;
     let (pins, placeholders) = match hold.level {
         Containment::Full => protect(&hold)?,
         _ => (Vec::new(), Placeholders::default()),
@@ -68,7 +69,7 @@ pub(super) fn split(request: LaunchRequest) -> Result<(Order, Parcel, Placeholde
         placeholders: Vec::new(),
     };
     let order = Order { plan, environment, cwd_path, hold, limits, pins, kept: None };
-    let descriptors = [cwd, stdout, stderr].into_iter().chain(stdin).collect();
+    let descriptors = [cwd].into_iter().chain(proxy).chain([stdout, stderr]).chain(stdin).collect();
     Ok((order, Parcel { head, descriptors }, placeholders))
 }
 

@@ -51,9 +51,7 @@ impl Launcher {
     /// # Errors
     /// [`LaunchError`]; nothing is running then.
     pub async fn launch(&self, request: LaunchRequest) -> Result<Job, LaunchError> {
-        if let Some(missing) = super::levels().missing(request.hold.level) {
-            return Err(LaunchError::Level(missing.to_owned()));
-        }
+        super::levels::check(&request.hold)?;
         let (order, parcel, placeholders) = super::connection::split(request)?;
         let (control, process) = self.send(&parcel, &[]).await?;
         drop(parcel);
@@ -99,9 +97,7 @@ impl Launcher {
     /// # Errors
     /// [`LaunchError`]; nothing is running then.
     pub async fn start_kept(&self, request: KeptRequest) -> Result<Held, LaunchError> {
-        if let Some(missing) = super::levels().missing(request.hold.level) {
-            return Err(LaunchError::Level(missing.to_owned()));
-        }
+        super::levels::check(&request.hold)?;
         let start = super::kept::start::Start::new(request, self.life()?)?;
         let (control, process) = self.send(&start.parcel, &start.also()).await?;
         let super::kept::start::Start { order, parcel, placeholders } = start;

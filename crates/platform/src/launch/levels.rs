@@ -2,7 +2,8 @@
 
 use std::sync::OnceLock;
 
-use bailiwick_contract::command::Containment;
+use super::{Hold, LaunchError};
+use bailiwick_contract::command::{Containment, Network};
 
 /// What this computer can do, found out once.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,6 +48,18 @@ pub fn levels_are_known() -> bool {
 }
 
 static LEVELS: OnceLock<Levels> = OnceLock::new();
+
+/// Checks that a plan can be held as it is wanted.
+pub(super) fn check(hold: &Hold) -> Result<(), LaunchError> {
+    if let Some(missing) = levels().missing(hold.level) {
+        return Err(LaunchError::Level(missing.to_owned()));
+    }
+    // Elsewhere nothing keeps a plan from going past its proxy.
+    if hold.network == Network::Hosts && hold.level != Containment::Full {
+        return Err(LaunchError::Level("network access by hosts is part of the full level only".to_owned()));
+    }
+    Ok(())
+}
 
 #[cfg(unix)]
 fn probe() -> Levels {

@@ -28,6 +28,9 @@ pub mod pipe;
 mod process;
 #[cfg(unix)]
 mod protect;
+#[cfg_attr(unix, path = "proxy_port/unix.rs")]
+#[cfg_attr(windows, path = "proxy_port/windows.rs")]
+mod proxy_port;
 mod request;
 #[cfg(all(target_os = "linux", not(feature = "portable-launch")))]
 mod sys;
@@ -50,6 +53,7 @@ pub use launcher::Launcher;
 pub use levels::{Levels, hides_files, holds_names, job_memory, levels, levels_are_known};
 #[cfg(unix)]
 pub use process::serve_if_asked;
+pub use proxy_port::ProxyPort;
 pub use request::{
     Closed, Ended, Held, Hold, InnerSandboxes, LaunchCommand, LaunchRequest, MemoryExcess, PathGrant,
     ProcessLimits, Protected, SetGroupId, StandIn, Step,

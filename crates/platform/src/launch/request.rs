@@ -21,6 +21,9 @@ pub struct LaunchRequest {
     pub cwd_path: PathBuf,
     /// How strongly the plan is held.
     pub hold: Hold,
+    /// The plan's end of a [`ProxyPort`](super::ProxyPort): of [`Network::Hosts`], and of nothing else. A NUL in a value of
+    /// the environment stands for the number of the port there.
+    pub proxy: Option<Handle>,
     /// What it may use up.
     pub limits: ProcessLimits,
     /// Standard input of the first command of each pipeline; none means `/dev/null`.
@@ -91,7 +94,7 @@ pub struct Hold {
     /// What may be reached over the network.
     pub network: Network,
     /// Plans of one group have one loopback interface, as long as any of them runs; `None` for one of its own. Of
-    /// [`Network::Loopback`] at the level full only.
+    /// [`Network::Loopback`] and [`Network::Hosts`] at the level full only.
     pub network_group: Option<String>,
     /// Folders and files that can be read beside the system's own.
     pub read_only: Vec<PathGrant>,

@@ -95,6 +95,7 @@ pub(super) const fn network_code(network: Network) -> u8 {
         Network::None => 0,
         Network::Loopback => 1,
         Network::Full => 2,
+        Network::Hosts => 3,
     }
 }
 
@@ -621,6 +622,7 @@ impl<'a> Reader<'a> {
             0 => Ok(Network::None),
             1 => Ok(Network::Loopback),
             2 => Ok(Network::Full),
+            3 => Ok(Network::Hosts),
             _ => Err(WireError),
         }
     }

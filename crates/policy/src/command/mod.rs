@@ -6,6 +6,7 @@
 
 mod construct;
 mod care;
+mod hosts;
 mod instead;
 mod outside;
 mod pattern;
@@ -20,6 +21,7 @@ mod second_reading;
 mod text;
 mod verdict;
 
+pub use hosts::{HostName, HostRefusal, HostRules, allowing_word, is_usual_port};
 pub use pattern::show as rule_text;
 pub(super) use permitted::JudgedCommand;
 pub use permitted::{CommandLimits, CommandPolicy, Commands, Grant, PermittedCommand};

@@ -4,12 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use bailiwick_config::{SandboxLevel, ScopePolicy, ShellMode};
+use bailiwick_config::{NetworkRule, SandboxLevel, ScopePolicy, ShellMode};
 use bailiwick_contract::environment::{dangerous, is_name};
 use bailiwick_contract::{CommandInput, CommandPlan, Containment, FOR_USER, Failure, Network};
 use bailiwick_platform::machine::memory_bytes;
 use bailiwick_platform::programs::usual_folders;
 
+use super::hosts::HostRules;
 use super::instead::instead;
 use super::{Decision, Reason, Rules, Source, Verdict, recognise, text};
 
@@ -56,6 +57,8 @@ pub struct CommandPolicy {
     pub sandbox: SandboxLevel,
     /// What they may reach.
     pub network: Network,
+    /// The hosts that they may reach, where the network is [`Network::Hosts`].
+    pub hosts: Option<Arc<HostRules>>,
     /// The folders in which programs are looked up, in this order. Some may not exist.
     pub search_path: Vec<PathBuf>,
     /// Further folders that a held command may read.
@@ -223,7 +226,8 @@ impl Commands {
         let megabytes = |count: u64| count.saturating_mul(1 << 20);
         let hold = CommandPolicy {
             sandbox: policy.sandbox,
-            network: policy.network.unwrap_or(Network::Loopback),
+            network: policy.network(),
+            hosts: hosts(scope, policy)?.map(Arc::new),
             search_path,
             read_paths: policy.read_paths.clone(),
             environment: environment(&policy.environment),
@@ -257,8 +261,10 @@ impl Commands {
 
     /// Returns whether any program and any text for bash may run where a full sandbox holds it.
     pub fn runs_any_program(&self) -> bool {
-        // With the network a text that the rules cannot read could send what the rules ask about.
-        self.shell == ShellMode::Sandboxed && self.hold.network != Network::Full && self.may_be_full()
+        // With a way out a text that the rules cannot read could send what the rules ask about.
+        self.shell == ShellMode::Sandboxed
+            && matches!(self.hold.network, Network::None | Network::Loopback)
+            && self.may_be_full()
     }
 
     /// Judges a command; `Deny` is an error, `Ask` is left to the approval.
@@ -439,6 +445,12 @@ impl Commands {
                      the whole network only literal words run, since the rules could not guard what a shell sends."
                 )
             }
+            (ShellMode::Sandboxed, Network::Hosts) if self.may_be_full() => {
+                format!(
+                    "`bailiwick scope edit {scope} --network loopback` lets bash run such texts in a full sandbox. With \
+                     hosts to reach only literal words run, since the rules could not guard what a shell sends."
+                )
+            }
             (ShellMode::Sandboxed, _) => {
                 format!("`bailiwick scope edit {scope} --sandbox full` lets bash run such texts.")
             }
@@ -449,6 +461,26 @@ impl Commands {
     fn may_be_full(&self) -> bool {
         matches!(self.hold.sandbox, SandboxLevel::Auto | SandboxLevel::Full)
     }
+}
+
+/// Reads the hosts that a scope names. They are enforced by a full sandbox, and by nothing else.
+fn hosts(scope: &str, policy: &ScopePolicy) -> Result<Option<HostRules>, Failure> {
+    let Some(NetworkRule::Hosts(list)) = &policy.network else { return Ok(None) };
+    if !matches!(policy.sandbox, SandboxLevel::Auto | SandboxLevel::Full) {
+        return Err(Failure::invalid(
+            "policy.network",
+            format!(
+                "hosts can be enforced by a full sandbox only, and `sandbox` is `{}`",
+                policy.sandbox.as_str()
+            ),
+        )
+        .hint(format!("`bailiwick scope edit {scope} --sandbox auto`, or `--network loopback`.")));
+    }
+    HostRules::compile(&list.hosts).map(Some).map_err(|(at, why)| {
+        let field = "policy.network.hosts";
+        let field = at.map_or(field.to_owned(), |at| format!("{field}[{at}]"));
+        Failure::invalid(&field, why)
+    })
 }
 
 fn is_for_a_shell(refused: &Failure) -> bool {

@@ -8,22 +8,25 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use bailiwick_contract::{Containment, ErrorCode, Failure, Joiner, Network, Pipeline};
+use sha2::{Digest, Sha256};
+
+use bailiwick_contract::{Containment, ErrorCode, Failure, Joiner, Network, Pipeline, hex};
 use bailiwick_platform::dirs::Dirs;
 use bailiwick_platform::fs::{FileId, create_private_dir};
 use bailiwick_platform::handle::Handle;
 use bailiwick_platform::launch::kept::{Input, KeptRequest, Lifetime, TerminalSize};
 use bailiwick_platform::launch::{
-    Closed, Hold, InnerSandboxes, LaunchCommand, PathGrant, ProcessLimits, Protected, SetGroupId, Step,
-    hides_files, holds_names,
+    Closed, Hold, InnerSandboxes, LaunchCommand, PathGrant, ProcessLimits, Protected, ProxyPort, SetGroupId,
+    Step, hides_files, holds_names,
 };
-use bailiwick_policy::command::PermittedCommand;
+use bailiwick_policy::command::{CommandPolicy, PermittedCommand};
 use bailiwick_policy::{AllRoots, PermittedPath, Scope, ScopeRoot};
 
 use super::environment::{Surroundings, environment, let_git_pass};
 use super::hold;
 use super::program::SearchPath;
 use super::temporary::TemporaryFolder;
+use crate::egress::{Egress, Proxy, set_variables};
 use crate::repositories::{Repositories, Review};
 
 /// How many files each process may have open.
@@ -110,6 +113,8 @@ pub struct Prepared {
     pub(super) hold: Hold,
     pub(super) limits: ProcessLimits,
     pub(super) temporary: Option<TemporaryFolder>,
+    /// What it may reach by a proxy.
+    pub(super) egress: Option<Egress>,
     /// What it has left for Git to run later is looked for with this, when it has ended.
     pub review: Option<Review>,
 }
@@ -129,6 +134,17 @@ pub struct Keeping {
     pub lifetime: Lifetime,
     /// How long it may run.
     pub max_time: Duration,
+}
+
+/// What stays with the service of a command that is left to a keeper.
+#[derive(Debug)]
+pub(in super::super) struct KeptRemains {
+    /// To be handed over once the keeper has it.
+    pub temporary: Option<TemporaryFolder>,
+    /// What is left in the end.
+    pub review: Option<Review>,
+    /// What it reaches hosts by.
+    pub proxy: Option<Proxy>,
 }
 
 /// A program of Bailiwick's own choice, held like a command.
@@ -166,6 +182,7 @@ impl Prepared {
             hold,
             limits,
             temporary: None,
+            egress: None,
             review,
         }
     }
@@ -175,20 +192,18 @@ impl Prepared {
         self.temporary.as_ref().map(TemporaryFolder::path)
     }
 
-    /// Creates the request for a keeper. With it come the temporary folder, to be handed over once the keeper has it, and
-    /// the review of what is left in the end.
-    pub(in super::super) fn into_kept(
-        self,
-        keeping: Keeping,
-    ) -> (KeptRequest, Option<TemporaryFolder>, Option<Review>) {
+    /// Creates the request for a keeper, and what stays here.
+    pub(in super::super) fn into_kept(self, keeping: Keeping) -> Result<(KeptRequest, KeptRemains), Failure> {
         let Keeping { folder, input, terminal, ring_bytes, lifetime, max_time } = keeping;
         let temporary = self.temporary_folder().map(Path::to_owned);
+        let (proxy, proxy_end) = start_proxy(self.egress)?.unzip();
         let request = KeptRequest {
             plan: self.plan,
             environment: self.environment,
             cwd: self.cwd,
             cwd_path: self.cwd_path,
             hold: self.hold,
+            proxy: proxy_end,
             limits: self.limits,
             folder,
             input,
@@ -198,11 +213,24 @@ impl Prepared {
             max_time,
             temporary,
         };
-        (request, self.temporary, self.review)
+        Ok((request, KeptRemains { temporary: self.temporary, review: self.review, proxy }))
     }
 }
 
 impl CommandRequest {
+    /// Returns whose commands share a loopback interface. With other hosts it is another one: a proxy that was made for
+    /// more is not to be reached from there.
+    fn network_group(&self, policy: &CommandPolicy) -> Option<String> {
+        match (policy.network, &policy.hosts) {
+            (Network::Loopback, _) => Some(self.network_group.clone()),
+            (Network::Hosts, Some(rules)) => {
+                let texts = Sha256::digest(rules.texts().join("\n"));
+                Some(format!("{} {}", self.network_group, hex(&texts)))
+            }
+            (Network::None | Network::Hosts | Network::Full, _) => None,
+        }
+    }
+
     /// Finds the programs, opens the folder, and makes the private home.
     ///
     /// # Errors
@@ -213,6 +241,8 @@ impl CommandRequest {
         let level = hold::level(policy.sandbox)?;
         hold::strict_unless_full(level, self.command.otherwise())?;
         hold::must_be_full(level, self.command.must_be_full())?;
+        let egress = policy.hosts.as_ref().map(|rules| Egress::new(self.scope.id(), Arc::clone(rules)));
+        hold::must_be_full(level, egress.as_ref().map(|_| "the scope's network names hosts"))?;
         let (folder, place) = self.folder.open_dir()?;
         let cwd_path = place.on_disk()?;
 
@@ -254,6 +284,9 @@ impl CommandRequest {
         if !closed.is_empty() {
             let_git_pass(&mut variables);
         }
+        if egress.is_some() {
+            set_variables(&mut variables);
+        }
         let mut read_only = unique(trusted.iter().cloned().chain(program_folders));
         read_only.extend(readable(&self.roots, &policy.read_paths)?);
         let writes = self.access.can_write(level);
@@ -275,7 +308,7 @@ impl CommandRequest {
             hold: Hold {
                 level,
                 network: policy.network,
-                network_group: (policy.network == Network::Loopback).then(|| self.network_group.clone()),
+                network_group: self.network_group(policy),
                 read_only,
                 read_write,
                 protected,
@@ -294,9 +327,22 @@ impl CommandRequest {
                 open_files: MAX_OPEN_FILES,
             },
             temporary,
+            egress,
             review,
         })
     }
+}
+
+/// Starts the proxy of a command that may reach hosts. Returns it with the end of its port that goes to the launcher.
+pub(super) fn start_proxy(egress: Option<Egress>) -> Result<Option<(Proxy, Handle)>, Failure> {
+    let Some(egress) = egress else { return Ok(None) };
+    let (port, end) = ProxyPort::pair().map_err(|error| {
+        Failure::new(
+            ErrorCode::ProviderUnavailable,
+            format!("nothing was run: no proxy can be made: {error}"),
+        )
+    })?;
+    Ok(Some((Proxy::start(port, egress), end)))
 }
 
 /// The roots of a scope, as a command gets them.

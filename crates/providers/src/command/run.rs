@@ -11,8 +11,9 @@ use bailiwick_platform::launch::kept::Stream;
 use bailiwick_platform::launch::{Ended, Held, Job, LaunchError, LaunchRequest, Launcher, pipe};
 
 use super::capture::{Capture, Kept};
-use super::prepare::Prepared;
+use super::prepare::{Prepared, start_proxy};
 use super::temporary::TemporaryFolder;
+use crate::egress::{NetworkUse, Proxy};
 use crate::repositories::Review;
 
 /// How long programs have between being asked to end and being killed, at the time limit.
@@ -56,6 +57,8 @@ pub struct Ran {
     pub elapsed: Duration,
     /// What a person should know of it: before Git is used there again, and why it may have failed. A sentence each.
     pub warnings: Vec<String>,
+    /// What it reached by its proxy, if it had one.
+    pub network: Option<NetworkUse>,
 }
 
 /// Runs a prepared command to its end, or until its time is over.
@@ -81,6 +84,7 @@ pub struct Run {
     /// Removed when the command has ended.
     pub(in super::super) temporary: Option<TemporaryFolder>,
     pub(in super::super) review: Option<Review>,
+    pub(in super::super) proxy: Option<Proxy>,
     began: Instant,
 }
 
@@ -125,12 +129,14 @@ impl Run {
                 (Some(reader), Some(writer))
             }
         };
+        let (proxy, proxy_end) = start_proxy(prepared.egress)?.unzip();
         let request = LaunchRequest {
             plan: prepared.plan,
             environment: prepared.environment,
             cwd: prepared.cwd,
             cwd_path: prepared.cwd_path,
             hold: prepared.hold,
+            proxy: proxy_end,
             limits: prepared.limits,
             stdin: in_reader,
             stdout: out_writer,
@@ -147,6 +153,7 @@ impl Run {
             feeding: Feeding(feeding),
             temporary: prepared.temporary,
             review: prepared.review,
+            proxy,
             began,
         })
     }
@@ -194,7 +201,8 @@ impl Run {
             None => Vec::new(),
         };
         let (stdout, stderr) = (self.stdout.capture.finish(), self.stderr.capture.finish());
-        Ok(Ran { ended, timed_out, stdout, stderr, elapsed, warnings })
+        let network = self.proxy.as_ref().map(Proxy::usage);
+        Ok(Ran { ended, timed_out, stdout, stderr, elapsed, warnings, network })
     }
 
     /// Leaves it to its keeper, which has its job. Returns what was kept of both streams.

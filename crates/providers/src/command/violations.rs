@@ -34,6 +34,20 @@ struct Sign {
     hint: &'static str,
 }
 
+/// What programs say that find no way to a host.
+const UNRESOLVED: &[&str] = &[
+    "network is unreachable",
+    "temporary failure in name resolution",
+    "could not resolve",
+    "couldn't resolve",
+    "name or service not known",
+    "no address associated",
+    "enetunreach",
+    "enotfound",
+    "eai_again",
+    "failed to lookup address",
+];
+
 const SIGNS: &[Sign] = &[
     Sign {
         words: &[".git/config", ".git/hooks", ".git/commondir", ".git/modules", ".git/worktrees"],
@@ -68,21 +82,16 @@ const SIGNS: &[Sign] = &[
                folder for reading, `bailiwick scope edit SCOPE --add-root FOLDER` for writing.",
     },
     Sign {
-        words: &[
-            "network is unreachable",
-            "temporary failure in name resolution",
-            "could not resolve",
-            "couldn't resolve",
-            "name or service not known",
-            "no address associated",
-            "enetunreach",
-            "enotfound",
-            "eai_again",
-            "failed to lookup address",
-        ],
-        holds: |failed| failed.network != Network::Full,
-        hint: "The sandbox shuts the network out. For the user: `bailiwick scope edit SCOPE --network full` \
-               lets commands use it.",
+        words: UNRESOLVED,
+        holds: |failed| matches!(failed.network, Network::None | Network::Loopback),
+        hint: "The sandbox shuts the network out. For the user: `bailiwick scope allow SCOPE --host HOST` opens one \
+               host, `bailiwick scope edit SCOPE --network full` all of it.",
+    },
+    Sign {
+        words: UNRESOLVED,
+        holds: |failed| failed.network == Network::Hosts,
+        hint: "Hosts are reached by a proxy only, which HTTPS_PROXY and HTTP_PROXY name; this program did not use it, or \
+               asked for a name itself. Give it the proxy as its own option, if it has one.",
     },
     Sign {
         words: &["connection refused", "econnrefused"],

@@ -11,6 +11,7 @@ use bailiwick_contract::{ErrorCode, Failure, time};
 use bailiwick_platform::launch::kept::{Kept, RingRead, Status};
 
 use super::Facts;
+use crate::egress::{NetworkUse, Proxy};
 use crate::repositories::Review;
 
 /// How long a process may be without files of its own after it was started, in milliseconds.
@@ -26,6 +27,8 @@ pub struct Process {
     pub(super) watched: Mutex<Option<Arc<watch::Sender<Change>>>>,
     /// What it leaves for Git is looked for with this, once it is over, by the service that started it.
     review: Mutex<Option<Review>>,
+    /// What it reaches hosts by, in the service that started it.
+    proxy: Mutex<Option<Proxy>>,
 }
 
 /// What has been found out, so that it need not be again.
@@ -48,11 +51,27 @@ pub struct Change {
 
 impl Process {
     pub(super) fn new(facts: Facts, folder: PathBuf) -> Self {
-        Self { facts, folder, known: Mutex::default(), watched: Mutex::default(), review: Mutex::default() }
+        Self {
+            facts,
+            folder,
+            known: Mutex::default(),
+            watched: Mutex::default(),
+            review: Mutex::default(),
+            proxy: Mutex::default(),
+        }
     }
 
     pub(super) fn set_review(&self, review: Option<Review>) {
         *self.review.lock().unwrap_or_else(PoisonError::into_inner) = review;
+    }
+
+    pub(super) fn set_proxy(&self, proxy: Option<Proxy>) {
+        *self.proxy.lock().unwrap_or_else(PoisonError::into_inner) = proxy;
+    }
+
+    /// Returns what it reached of the hosts that its scope names, as far as this service knows.
+    pub fn network(&self) -> Option<NetworkUse> {
+        self.proxy.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(Proxy::usage)
     }
 
     /// Returns what a person should know of it, before Git is used there again and why it may have failed, a sentence

@@ -195,6 +195,7 @@ impl RunRecorder {
         let folder = folders::appear(&processes, &folder).map_err(|_| lost())?;
         let process = processes.add(self.facts.clone(), folder);
         process.set_review(run.review.take());
+        process.set_proxy(run.proxy.take());
         if let Some(connection) = connection
             && !processes.ends_with(&connection, &process)
         {

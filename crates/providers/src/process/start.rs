@@ -101,7 +101,7 @@ impl Processes {
             move || folders::begin(&processes, &own).and_then(|begun| folders::appear(&processes, &begun));
         let made = tokio::task::spawn_blocking(make).await.unwrap_or_else(|bug| Err(io::Error::other(bug)));
         let folder = made.map_err(|error| no_folder(&error))?;
-        let (request, temporary, review) = prepared.into_kept(Keeping {
+        let kept = prepared.into_kept(Keeping {
             folder: folder.clone(),
             input,
             terminal,
@@ -112,16 +112,18 @@ impl Processes {
             },
             max_time,
         });
+        let (request, remains) = kept.inspect_err(|_| folders::remove(&folder))?;
         let held = self.launcher.start_kept(request).await.map_err(|error| {
             self.retained.release(&folder);
             not_started(&error)
         })?;
         // From here on the launcher removes it, when the process has ended.
-        if let Some(temporary) = temporary {
+        if let Some(temporary) = remains.temporary {
             temporary.hand_over();
         }
         let process = self.add(facts, folder);
-        process.set_review(review);
+        process.set_review(remains.review);
+        process.set_proxy(remains.proxy);
         if let Some(connection) = connection
             && !self.ends_with(&connection, &process)
         {

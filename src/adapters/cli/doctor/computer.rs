@@ -62,7 +62,7 @@ fn sandbox(config: Option<&Config>, found: &mut Findings) {
             let is_open = |config: &Config| {
                 config.scopes.iter().any(|scope| {
                     scope.grants_any(&[Capability::CommandRun, Capability::PackageRun])
-                        && scope.policy.network == Some(Network::Full)
+                        && scope.policy.network() == Network::Full
                         && scope.policy.sandbox != SandboxLevel::None
                 })
             };

@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use bailiwick_config::{Config, SandboxLevel, ScopeConfig};
-use bailiwick_contract::command::Network;
+use bailiwick_contract::command::{Containment, Network};
 use bailiwick_contract::{Capability, ScopeType, in_scope};
 use bailiwick_platform::fs::{FileId, Volume};
+use bailiwick_platform::launch::levels;
 use bailiwick_platform::quoting::quote;
 use bailiwick_platform::{machine, paths};
 use bailiwick_policy::{OwnFolders, RootPaths, Scope};
@@ -140,7 +141,15 @@ fn commands(scope: &ScopeConfig, found: &mut Findings) -> bool {
         }
         return in_order;
     }
-    if policy.network == Some(Network::Full) {
+    if policy.network() == Network::Hosts && levels().strongest < Containment::Full {
+        in_order = false;
+        found.warn(
+            "commands-hosts",
+            format!("no command of scope `{id}` runs: its network names hosts, which only a full sandbox can enforce"),
+            format!("Without hosts they run: `bailiwick scope edit {id} --network loopback`."),
+        );
+    }
+    if policy.network() == Network::Full {
         in_order = false;
         found.warn(
             "commands-network",

@@ -7,8 +7,8 @@ use clap::{Args, Subcommand, ValueEnum};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use bailiwick_config::{ProcessLifetime, SandboxLevel, ShellMode};
-use bailiwick_contract::{Capability, Network};
+use bailiwick_config::{NetworkRule, ProcessLifetime, SandboxLevel, ShellMode};
+use bailiwick_contract::Capability;
 
 use super::super::args::{HereArgs, Preset, capability};
 
@@ -32,13 +32,13 @@ pub enum ScopeCommand {
     ///
     /// On a terminal it shows what goes, and asks. `bailiwick config undo` puts it back.
     Remove(ScopeRemoveArgs),
-    /// Grant capabilities, files, commands or windows
+    /// Grant capabilities, files, commands, hosts or windows
     ///
     /// Capabilities: fs:read, search:read, fs:write, git:read, git:write, command:run, process:manage,
     /// package:run, codex:run, screen:capture, history:read.
     #[command(verbatim_doc_comment)]
     Allow(GrantArgs),
-    /// Take capabilities away, close files and windows, forbid commands
+    /// Take capabilities and hosts away, close files and windows, forbid commands
     ///
     /// What is denied stays denied, whatever else is granted; `scope allow` ends that.
     #[command(verbatim_doc_comment)]
@@ -107,10 +107,10 @@ pub struct ScopeEditArgs {
     /// Strike a rule, wherever it stands
     #[arg(long, value_name = "RULE")]
     pub forget: Vec<String>,
-    /// What commands reach: none, loopback or full
+    /// What commands reach: none, loopback or full; `scope allow --host` names hosts
     #[arg(long, value_name = "WHAT", hide_possible_values = true,
-        value_parser = word::<Network>(&["none", "loopback", "full"]))]
-    pub network: Option<Network>,
+        value_parser = word::<NetworkRule>(&["none", "loopback", "full"]))]
+    pub network: Option<NetworkRule>,
     /// Hold commands: auto, full, partial or none
     #[arg(long, value_name = "LEVEL", hide_possible_values = true,
         value_parser = word::<SandboxLevel>(&["auto", "full", "partial", "none"]))]
@@ -188,7 +188,7 @@ pub struct GrantArgs {
     /// The scope
     pub id: String,
     /// Capabilities, such as fs:write
-    #[arg(required_unless_present_any = ["files", "command", "app", "title"], value_parser = capability(),
+    #[arg(required_unless_present_any = ["files", "command", "app", "title", "host", "package_registries"], value_parser = capability(),
         hide_possible_values = true)]
     pub capabilities: Vec<Capability>,
     /// Sensitive files to open, or further files to close
@@ -203,6 +203,12 @@ pub struct GrantArgs {
     /// Windows by their title
     #[arg(long, value_name = "GLOB")]
     pub title: Vec<String>,
+    /// Hosts that commands may reach, such as '*.example.org'
+    #[arg(long, value_name = "HOST")]
+    pub host: Vec<String>,
+    /// The hosts of your package registries, as your tools name them
+    #[arg(long)]
+    pub package_registries: bool,
     /// With allow: refuse capabilities and commands until approvals are available
     #[arg(long, hide = true)]
     pub ask: bool,

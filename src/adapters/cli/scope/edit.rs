@@ -113,7 +113,9 @@ fn forget(scope: &mut ScopeConfig, rule: &str) -> Result<(), Failure> {
 
 /// How commands are held, and what they get.
 fn commands(policy: &mut ScopePolicy, args: &ScopeEditArgs) -> Result<(), Failure> {
-    policy.network = args.network.or(policy.network);
+    if let Some(network) = &args.network {
+        policy.network = Some(network.clone());
+    }
     policy.sandbox = args.sandbox.unwrap_or(policy.sandbox);
     policy.shell = args.shell.unwrap_or(policy.shell);
     policy.process_lifetime = args.process_lifetime.unwrap_or(policy.process_lifetime);

@@ -1,10 +1,11 @@
 //! `scope allow` and `scope deny`: capabilities, files, commands and windows, one by one.
 
-use bailiwick_config::{CommandRule, ScopeConfig, WindowPattern};
-use bailiwick_contract::Failure;
+use bailiwick_config::{CommandRule, HostList, NetworkRule, OtherHosts, ScopeConfig, WindowPattern};
+use bailiwick_contract::{ErrorCode, Failure};
 
 use super::super::home::Home;
-use super::super::printer::Report;
+use super::super::printer::{Report, one_line};
+use super::super::registries;
 use super::args::GrantArgs;
 use super::report::change;
 
@@ -15,16 +16,17 @@ use super::report::change;
 pub fn run(
     home: &Home,
     args: &GrantArgs,
-    grant: fn(&mut ScopeConfig, &GrantArgs),
+    grant: fn(&mut ScopeConfig, &GrantArgs) -> Result<(), Failure>,
 ) -> Result<Report, Failure> {
-    change(home, &args.id, args.dry_run, |scope| {
-        grant(scope, args);
-        Ok(())
-    })
+    change(home, &args.id, args.dry_run, |scope| grant(scope, args))
 }
 
 /// Grants what is named, or has it asked about.
-pub fn allow(scope: &mut ScopeConfig, args: &GrantArgs) {
+///
+/// # Errors
+/// For hosts where the whole network is open.
+pub fn allow(scope: &mut ScopeConfig, args: &GrantArgs) -> Result<(), Failure> {
+    allow_hosts(scope, &hosts(args))?;
     for capability in &args.capabilities {
         scope.deny.retain(|it| it != capability);
         move_to(*capability, if args.ask { &mut scope.ask } else { &mut scope.capabilities });
@@ -50,10 +52,17 @@ pub fn allow(scope: &mut ScopeConfig, args: &GrantArgs) {
         policy.denied_windows.retain(|it| *it != window);
         move_to(window, &mut policy.open_sensitive_windows);
     }
+    Ok(())
 }
 
 /// Takes what is named away, and keeps it closed.
-pub fn deny(scope: &mut ScopeConfig, args: &GrantArgs) {
+///
+/// # Errors
+/// `not_found` for a host that is not allowed.
+pub fn deny(scope: &mut ScopeConfig, args: &GrantArgs) -> Result<(), Failure> {
+    for host in hosts(args) {
+        deny_host(scope, &host)?;
+    }
     for capability in &args.capabilities {
         scope.capabilities.retain(|it| it != capability);
         scope.ask.retain(|it| it != capability);
@@ -73,6 +82,57 @@ pub fn deny(scope: &mut ScopeConfig, args: &GrantArgs) {
         policy.open_sensitive_windows.retain(|it| *it != window);
         move_to(window, &mut policy.denied_windows);
     }
+    Ok(())
+}
+
+fn hosts(args: &GrantArgs) -> Vec<String> {
+    let registries = if args.package_registries { registries::hosts() } else { Vec::new() };
+    args.host.iter().cloned().chain(registries).collect()
+}
+
+fn allow_hosts(scope: &mut ScopeConfig, hosts: &[String]) -> Result<(), Failure> {
+    if hosts.is_empty() {
+        return Ok(());
+    }
+    let mut list = match scope.policy.network.take() {
+        Some(NetworkRule::Hosts(list)) => list,
+        Some(NetworkRule::Full) => {
+            let id = &scope.id;
+            return Err(Failure::invalid(
+                "--host",
+                format!("commands of scope `{id}` reach the whole network, and so every host"),
+            )
+            .hint(format!(
+                "`bailiwick scope edit {id} --network loopback` closes it; then name the hosts."
+            )));
+        }
+        None | Some(NetworkRule::None | NetworkRule::Loopback) => {
+            HostList { hosts: Vec::new(), otherwise: OtherHosts::Deny }
+        }
+    };
+    for host in hosts {
+        move_to(host.to_ascii_lowercase(), &mut list.hosts);
+    }
+    scope.policy.network = Some(NetworkRule::Hosts(list));
+    Ok(())
+}
+
+/// Takes a host away. Without the last one a loopback is left.
+fn deny_host(scope: &mut ScopeConfig, host: &str) -> Result<(), Failure> {
+    if let Some(NetworkRule::Hosts(list)) = &mut scope.policy.network {
+        let before = list.hosts.len();
+        list.hosts.retain(|it| !it.eq_ignore_ascii_case(host));
+        let is_removed = list.hosts.len() < before;
+        if list.hosts.is_empty() {
+            scope.policy.network = Some(NetworkRule::Loopback);
+        }
+        if is_removed {
+            return Ok(());
+        }
+    }
+    let (id, host) = (&scope.id, one_line(host));
+    Err(Failure::new(ErrorCode::NotFound, format!("scope `{id}` does not name the host `{host}`"))
+        .hint(format!("`bailiwick scope show {id}` lists its hosts; all others are refused.")))
 }
 
 fn move_to<T: PartialEq>(it: T, list: &mut Vec<T>) {

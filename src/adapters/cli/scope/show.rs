@@ -71,6 +71,8 @@ pub struct CommandsOutput {
     pub sandbox: SandboxLevel,
     /// What they reach.
     pub network: Network,
+    /// The hosts that they reach by a proxy; null where the network names none.
+    pub hosts: Option<Vec<String>>,
     /// What happens to command strings that need a shell.
     pub shell: ShellMode,
     /// Programs that rules allow, and that can run any code.
@@ -161,6 +163,7 @@ fn commands(config: &ScopeConfig, scope: &Scope) -> Result<CommandsOutput, Failu
     Ok(CommandsOutput {
         sandbox: hold.sandbox,
         network: hold.network,
+        hosts: hold.hosts.as_ref().map(|rules| rules.texts().to_vec()),
         shell: config.policy.shell,
         any_code: names(any_code),
         other_programs: names(other),

@@ -72,6 +72,11 @@ fn statements(scope: &ScopeConfig) -> Vec<Statement> {
             }
             continue;
         }
+        if field == "network" && value.is_object() {
+            let hosts = value["hosts"].as_array().into_iter().flatten();
+            all.extend(hosts.map(|host| (format!("lets commands reach {}", plain(host)), String::new())));
+            continue;
+        }
         let words = LISTS.iter().find(|(list, _)| list == field).map(|(_, words)| *words);
         match (words, value) {
             (Some(words), Value::Array(items)) => {

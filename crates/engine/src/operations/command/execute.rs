@@ -20,6 +20,7 @@ use bailiwick_providers::command::{
     describe_memory_excess, hints, need, share,
 };
 use bailiwick_providers::digest::Digest;
+use bailiwick_providers::egress::NetworkUse;
 use bailiwick_providers::process::{Leaving, RunEnd};
 
 use super::digested::{Left, RawOutput, Recording};
@@ -110,6 +111,9 @@ pub struct CommandOutput {
     pub encoding: Option<Encoding>,
     /// What held it.
     pub sandbox: Sandbox,
+    /// What it reached of the hosts that the scope names, and what was refused; with `sandbox.network` `hosts` only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub network: Option<NetworkUse>,
     /// `true` if nothing was run, since `options.dryRun` was set; `plan` says what would be.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub dry_run: bool,
@@ -203,6 +207,7 @@ pub async fn execute(cx: &Context, permit: &Permit, execution: Execution) -> Res
                 output.max_run_seconds = Some(max_run.as_secs());
                 output.duration_ms = millis(elapsed);
                 output.sandbox = Sandbox::of(held, advisory);
+                output.network = process.network();
                 return Ok(output);
             }
             Left::Command(command) => {
@@ -227,7 +232,9 @@ pub async fn execute(cx: &Context, permit: &Permit, execution: Execution) -> Res
         (output.stdout, output.stderr) = (String::new(), String::new());
         (output.truncated, output.left_out, output.not_utf8_bytes) = (true, None, None);
     }
-    cx.summarize(format!("`{preview}`, {}, {}", output.sandbox.level, ending(&output)));
+    let network = output.network.as_ref().and_then(NetworkUse::summary);
+    let network = network.map(|words| format!("; {words}")).unwrap_or_default();
+    cx.summarize(format!("`{preview}`, {}, {}{network}", output.sandbox.level, ending(&output)));
     Ok(output)
 }
 
@@ -305,6 +312,9 @@ fn report(
             cx.warn(hint);
         }
     }
+    for warning in ran.network.iter().flat_map(NetworkUse::warnings) {
+        cx.warn(warning);
+    }
     let sandbox = match ended {
         Some(ended) => Sandbox::of(ended.held, advisory),
         None => Sandbox { level, network, advisory, ..Sandbox::unknown() },
@@ -315,6 +325,7 @@ fn report(
     output.memory_exceeded = excess.is_some();
     output.duration_ms = millis(ran.elapsed);
     output.sandbox = sandbox;
+    output.network = ran.network;
     output
 }
 
@@ -383,6 +394,7 @@ impl CommandOutput {
             not_utf8_bytes: None,
             encoding: None,
             sandbox: Sandbox::unknown(),
+            network: None,
             dry_run: false,
             plan: None,
         }

@@ -22,7 +22,7 @@ const PREVIEW_BYTES: usize = 240;
 pub struct Sandbox {
     /// `full`, `partial` or `none`.
     pub level: Containment,
-    /// What it could reach: `none`, `loopback` (one of its own) or `full`.
+    /// What it could reach: `none`, `loopback` (one of its own), `hosts` (that, and the hosts that the scope names) or `full`.
     pub network: Network,
     /// `true` where ending everything it started relies on following each process.
     #[serde(skip_serializing_if = "std::ops::Not::not")]

@@ -261,6 +261,7 @@ async fn describe_commands(cx: &Context, scope: &Arc<Scope>) -> Option<Value> {
         }),
         "problem": problem,
         "network": hold.network,
+        "hosts": hold.hosts.as_ref().map(|rules| rules.texts()),
         "programs": programs(scope),
         "allowedEnvironment": hold.allowed_environment,
     });

@@ -13,6 +13,7 @@ use bailiwick_contract::{
 use bailiwick_platform::launch::kept;
 use bailiwick_policy::{InputPath, Permit};
 use bailiwick_providers::digest::Digest;
+use bailiwick_providers::egress::NetworkUse;
 use bailiwick_providers::process::text::{Piece, Taken, Wanted, take};
 use bailiwick_providers::process::{Cursor, Process, last_lines, lines, not_found};
 use bailiwick_providers::terminal::Picture;
@@ -111,6 +112,9 @@ pub struct Output {
     /// With `view` = `digest`: what was printed, in short.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub digest: Option<Digest>,
+    /// What it reached of the hosts that its scope names, and what was refused, as far as the running service knows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub network: Option<NetworkUse>,
     /// Where the next read continues: what was given is not given again.
     pub next_cursor: String,
     /// How many bytes fell out of what is kept before they were read.
@@ -269,6 +273,7 @@ fn screen(
         lines: None,
         screen: Some(picture),
         digest: None,
+        network: process.network(),
         next_cursor: Cursor::at(position).to_string(),
         skipped_bytes: 0,
         truncated,
@@ -302,6 +307,7 @@ fn digest(process: &Process, place: ReadPosition, options: &Options, room: usize
         lines: None,
         screen: None,
         digest: Some(digest),
+        network: process.network(),
         next_cursor: Cursor::at(digested.next).to_string(),
         skipped_bytes: digested.skipped_bytes,
         truncated: false,
@@ -340,6 +346,7 @@ fn text(process: &Process, place: ReadPosition, options: &Options, room: usize) 
         lines: None,
         screen: None,
         digest: None,
+        network: process.network(),
         next_cursor: cursor.to_string(),
         skipped_bytes,
         truncated: is_cut,

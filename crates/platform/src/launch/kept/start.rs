@@ -36,13 +36,14 @@ impl Start {
     pub(in super::super) fn new(request: KeptRequest, life: BorrowedFd<'_>) -> Result<Self, LaunchError> {
         let status = starting(&request.hold, request.terminal);
         let files = Files::make(&request.folder, &status).map_err(step("folder of the process"))?;
-        let KeptRequest { plan, environment, cwd, cwd_path, hold, limits, .. } = request;
+        let KeptRequest { plan, environment, cwd, cwd_path, hold, proxy, limits, .. } = request;
         let (pins, placeholders) = match hold.level {
             Containment::Full => protect(&hold)?,
             Containment::None | Containment::Partial => (Vec::new(), Placeholders::default()),
         };
         let Files { status, folder, listener } = files;
-        let mut descriptors = vec![cwd, status, folder, listener];
+        let mut descriptors: Vec<OwnedFd> =
+            [cwd].into_iter().chain(proxy).chain([status, folder, listener]).collect();
         if request.lifetime == Lifetime::Service {
             descriptors.push(life.try_clone_to_owned().map_err(step("lifetime"))?);
         }

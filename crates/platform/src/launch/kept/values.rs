@@ -65,6 +65,8 @@ pub struct KeptRequest {
     pub cwd_path: PathBuf,
     /// How strongly the plan is held.
     pub hold: Hold,
+    /// As in [`LaunchRequest`](crate::launch::LaunchRequest).
+    pub proxy: Option<Handle>,
     /// What it may use up.
     pub limits: ProcessLimits,
     /// The folder of the process; made if it is missing. It holds no status, ring or control socket yet.

@@ -15,6 +15,7 @@ mod portable;
 mod prepare;
 #[cfg(any(target_os = "macos", feature = "portable-launch", test))]
 mod profile;
+mod proxy_port;
 mod serve;
 mod supervisor;
 mod waiting;

@@ -6,6 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 
 use rustix::fs::{Mode, OFlags};
 
+use super::proxy_port::open_proxy_port;
 use super::supervisor::Streams;
 use super::system::hold::{self, Entered, OpenProgram, Shutting};
 use super::system::{Kit, Reach};
@@ -61,14 +62,16 @@ pub(super) fn pipe() -> Result<(OwnedFd, OwnedFd), LaunchError> {
 /// Prepares a job: after this, the old tree of folders is gone where the level is full.
 pub(super) fn prepare(
     kit: &Kit,
-    order: Order,
+    mut order: Order,
     streams: Streams,
+    proxy: Option<OwnedFd>,
     reach: &Reach,
 ) -> Result<Prepared, LaunchError> {
     // Each command makes a session of its own, as late as it can: schedulers set sessions against each other,
     // and this process has more to do before.
     let _ = rustix::process::setpgid(None, None);
     let entered = hold::enter(kit, &order)?;
+    open_proxy_port(&mut order, proxy)?;
     finish(kit, order, streams, entered, None, reach)
 }
 

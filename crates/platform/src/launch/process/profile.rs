@@ -149,7 +149,8 @@ impl Places {
             out.line("(allow file-read* file-write-data file-ioctl (literal \"/dev/tty\"))");
         }
         match network {
-            Network::None => {}
+            // Only the full level has hosts, which this system has not.
+            Network::None | Network::Hosts => {}
             Network::Loopback => out.text(LOOPBACK),
             Network::Full => {
                 out.text(WHOLE_NETWORK);

@@ -77,7 +77,8 @@ struct Arrival {
 
 /// The descriptors that come with a job.
 enum Parcel {
-    Job(Streams),
+    /// With the way on which the listener of its proxy is handed out, if it has one.
+    Job(Streams, Option<OwnedFd>),
     Kept(KeptParcel),
 }
 
@@ -151,8 +152,8 @@ impl Launcher {
 
     fn start(&mut self, arrival: Arrival) {
         let Head { level, network, kind, ref network_group, .. } = arrival.head;
-        let group =
-            network_group.clone().filter(|_| (level, network) == (Containment::Full, Network::Loopback));
+        let shares = level == Containment::Full && network.has_own_loopback();
+        let group = network_group.clone().filter(|_| shares);
         self.kit.refresh(level);
         let trace = match Trace::new() {
             Ok(trace) => trace,
@@ -188,7 +189,9 @@ impl Launcher {
                     }
                     let reach = Reach::of(&trace);
                     match parcel {
-                        Parcel::Job(streams) => supervise(&self.kit, &self.signals, reach, control, streams),
+                        Parcel::Job(streams, proxy) => {
+                            supervise(&self.kit, &self.signals, reach, control, (streams, proxy))
+                        }
                         Parcel::Kept(parcel) => keep(&mut self.kit, reach, control, parcel),
                     }
                 }));
@@ -257,16 +260,18 @@ fn unpack(head: Head, mut handed: Vec<OwnedFd>) -> Option<Arrival> {
     let placeholders = Placeholders::take_over(head.placeholders.clone(), &mut placeholders.into_iter())?;
     let mut handed = handed.drain(..);
     let (control, cwd) = (handed.next()?, handed.next()?);
+    let proxy = if head.network == Network::Hosts { Some(handed.next()?) } else { None };
     let parcel = match head.kind {
         Kind::Job | Kind::JobWithInput => {
             let (stdout, stderr, stdin) = (handed.next()?, handed.next()?, handed.next());
             if stdin.is_some() != (head.kind == Kind::JobWithInput) {
                 return None;
             }
-            Parcel::Job(Streams { cwd, stdin, stdout, stderr })
+            Parcel::Job(Streams { cwd, stdin, stdout, stderr }, proxy)
         }
         Kind::Kept => Parcel::Kept(KeptParcel {
             cwd,
+            proxy,
             status: handed.next()?,
             folder: handed.next()?,
             listener: handed.next()?,

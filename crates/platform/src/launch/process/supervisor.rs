@@ -56,7 +56,7 @@ pub(super) fn supervise(
     signals: &Signals,
     reach: Reach,
     control: OwnedFd,
-    streams: Streams,
+    parcel: (Streams, Option<OwnedFd>),
 ) -> i32 {
     let (reach, process_id) = (Rc::new(reach), system::own_number());
     let mut supervisor = Supervisor {
@@ -68,7 +68,7 @@ pub(super) fn supervise(
         adopted: None,
         memory: MemoryWatch::default(),
     };
-    let outcome = supervisor.run(kit, streams);
+    let outcome = supervisor.run(kit, parcel);
     if let Some(adopted) = supervisor.adopted {
         adopted.finish(outcome);
         return 0;
@@ -129,10 +129,10 @@ struct Supervisor<'a> {
 }
 
 impl Supervisor<'_> {
-    fn run(&mut self, kit: &Kit, streams: Streams) -> Result<Status, Ending> {
+    fn run(&mut self, kit: &Kit, (streams, proxy): (Streams, Option<OwnedFd>)) -> Result<Status, Ending> {
         rustix::stdio::dup2_stdin(&kit.null).map_err(|_| Abandoned)?;
         let order = read_order(&self.control)?;
-        let mut prepared = prepare(kit, order, streams, &self.reach)?;
+        let mut prepared = prepare(kit, order, streams, proxy, &self.reach)?;
         let mut status = Status { exit_code: Some(0), signal: None };
         for (position, step) in std::mem::take(&mut prepared.plan).iter().enumerate() {
             if !step.is_due(status.succeeded()) || self.deadline().is_some() {

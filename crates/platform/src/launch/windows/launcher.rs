@@ -44,10 +44,9 @@ impl Launcher {
     /// # Errors
     /// [`LaunchError`]; nothing is running then.
     pub async fn launch(&self, request: LaunchRequest) -> Result<Job, LaunchError> {
-        if let Some(missing) = crate::launch::levels().missing(request.hold.level) {
-            return Err(LaunchError::Level(missing.to_owned()));
-        }
-        let LaunchRequest { plan, environment, cwd, cwd_path, hold, limits, stdin, stdout, stderr } = request;
+        crate::launch::levels::check(&request.hold)?;
+        let LaunchRequest { plan, environment, cwd, cwd_path, hold, limits, stdin, stdout, stderr, .. } =
+            request;
         let folder = Folder::hold(&cwd_path, &cwd)?;
         let plan = Plan::new(plan, &environment, folder, &hold, Streams::Apart { stdin, stdout, stderr })?;
         let program = self.program.clone();
@@ -76,9 +75,7 @@ impl Launcher {
     /// # Errors
     /// [`LaunchError`]; nothing is running then.
     pub async fn start_kept(&self, request: KeptRequest) -> Result<Held, LaunchError> {
-        if let Some(missing) = crate::launch::levels().missing(request.hold.level) {
-            return Err(LaunchError::Level(missing.to_owned()));
-        }
+        crate::launch::levels::check(&request.hold)?;
         keeper::start(&self.program, request).await
     }
 }

@@ -77,6 +77,7 @@ fn request(plan: Vec<Step>, be: &str, streams: (Option<Handle>, Handle, Handle))
         plan,
         environment: kept.chain([(BE.into(), be.into()), ("NAME".into(), "value".into())]).collect(),
         cwd: open_folder(&folder),
+        proxy: None,
         cwd_path: folder,
         hold: Hold {
             level: Containment::None,
@@ -442,6 +443,7 @@ fn kept_request(folder: &Path, be: &str, lifetime: Lifetime) -> KeptRequest {
         plan: request.plan,
         environment: request.environment,
         cwd: request.cwd,
+        proxy: None,
         cwd_path: request.cwd_path,
         hold: request.hold,
         limits: request.limits,

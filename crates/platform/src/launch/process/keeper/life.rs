@@ -8,6 +8,7 @@ use rustix::process::Signal;
 
 use super::super::memory::MemoryWatch;
 use super::super::prepare::{self, Prepared, failed};
+use super::super::proxy_port::open_proxy_port;
 use super::super::supervisor::{Abandoned, Ending, Status as Ended, read_order, send_report};
 use super::super::system::{self, Kit, Reach, Signals, hold};
 use super::super::waiting::Waiting;
@@ -30,6 +31,8 @@ const MAX_LAST_CHUNKS: usize = 1024;
 #[derive(Debug)]
 pub(in super::super) struct KeptParcel {
     pub(in super::super) cwd: OwnedFd,
+    /// On which the listener of its proxy is handed out, if it has one.
+    pub(in super::super) proxy: Option<OwnedFd>,
     pub(in super::super) status: OwnedFd,
     pub(in super::super) folder: OwnedFd,
     pub(in super::super) listener: OwnedFd,
@@ -146,6 +149,7 @@ impl AdoptedJob {
 /// What is needed for the start only.
 struct Arrival {
     cwd: OwnedFd,
+    proxy: Option<OwnedFd>,
     rest: Vec<OwnedFd>,
 }
 
@@ -156,12 +160,12 @@ impl Keeper {
         parcel: KeptParcel,
     ) -> Result<(Self, Arrival), (OwnedFd, LaunchError)> {
         let process_id = system::own_number();
-        let KeptParcel { cwd, status, folder, listener, rest } = parcel;
+        let KeptParcel { cwd, proxy, status, folder, listener, rest } = parcel;
         let record = Record::resume(status.into(), folder.into(), process_id);
         match Signals::of_keeper().and_then(|signals| Ok((signals, record?))) {
             Ok((signals, (record, key))) => Ok((
                 Self::new(signals, Rc::new(reach), control, record, Door::new(listener, key)),
-                Arrival { cwd, rest },
+                Arrival { cwd, proxy, rest },
             )),
             Err(error) => Err((control, failed("keeper")(error))),
         }
@@ -202,18 +206,19 @@ impl Keeper {
         }
         *remains = Remains::take_over(&kept, rest).ok_or("something is missing").map_err(failed("order"))?;
         self.record.set_budget(kept.ring_bytes);
-        let prepared = self.prepare(kit, order, &kept, arrival.cwd)?;
+        let prepared = self.prepare(kit, order, &kept, (arrival.cwd, arrival.proxy))?;
         self.run_plan(kit, prepared, Duration::from_millis(kept.max_time_ms))
     }
 
     fn prepare(
         &mut self,
         kit: &Kit,
-        order: Order,
+        mut order: Order,
         kept: &KeptOrder,
-        cwd: OwnedFd,
+        (cwd, proxy): (OwnedFd, Option<OwnedFd>),
     ) -> Result<Prepared, LaunchError> {
         let entered = hold::enter(kit, &order)?;
+        open_proxy_port(&mut order, proxy)?;
         // Its descriptors and memory are not for other processes of this user. Before, `/proc` was needed.
         hold::hide_memory()?;
         if kept.terminal.is_some() {

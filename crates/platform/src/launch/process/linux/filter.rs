@@ -252,7 +252,7 @@ pub(super) fn filter(
     let denied = Rule::Answer(Answer::Error(libc::EPERM));
     let (socket, pair) = match network {
         Network::None => (denied, Rule::SocketPair),
-        Network::Loopback | Network::Full => (Rule::Socket, Rule::SocketPair),
+        Network::Loopback | Network::Hosts | Network::Full => (Rule::Socket, Rule::SocketPair),
     };
     let namespaces = Rule::Without(match inner {
         InnerSandboxes::Refused => NAMESPACES,

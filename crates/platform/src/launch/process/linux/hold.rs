@@ -115,7 +115,7 @@ fn enter_namespaces(kit: &Kit, order: &Order) -> Result<u32, LaunchError> {
     if order.hold.network != Network::Full {
         layers |= layer::NETWORK_NAMESPACE;
     }
-    if order.hold.network == Network::Loopback && order.hold.network_group.is_none() {
+    if order.hold.network.has_own_loopback() && order.hold.network_group.is_none() {
         namespaces::raise_loopback().map_err(failed("loopback"))?;
     }
     tree::enter(kit, order)?;
@@ -139,8 +139,9 @@ fn inner_sandboxes(hold: &Hold) -> InnerSandboxes {
 const fn network_in_force(level: Containment, wanted: Network) -> Network {
     match (level, wanted) {
         (Containment::None, _) | (_, Network::Full) => Network::Full,
-        (Containment::Partial, Network::Loopback) | (_, Network::None) => Network::None,
+        (Containment::Partial, Network::Loopback | Network::Hosts) | (_, Network::None) => Network::None,
         (Containment::Full, Network::Loopback) => Network::Loopback,
+        (Containment::Full, Network::Hosts) => Network::Hosts,
     }
 }
 

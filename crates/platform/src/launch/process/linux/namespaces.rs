@@ -20,7 +20,7 @@ pub(in super::super) const fn flags(level: Containment, network: Network) -> i32
         Containment::Full => {
             let all = libc::CLONE_NEWUSER | libc::CLONE_NEWNS | libc::CLONE_NEWPID | libc::CLONE_NEWIPC;
             match network {
-                Network::None | Network::Loopback => all | libc::CLONE_NEWNET,
+                Network::None | Network::Loopback | Network::Hosts => all | libc::CLONE_NEWNET,
                 Network::Full => all,
             }
         }

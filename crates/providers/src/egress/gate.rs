@@ -1,0 +1,227 @@
+//! What is asked for, judged and connected to: names before addresses, and the address that was judged, no other.
+
+use std::fmt;
+use std::future::Future;
+use std::io;
+use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::net::TcpStream;
+
+use bailiwick_policy::command::{HostName, HostRefusal, HostRules, allowing_word};
+
+use super::usage::{HostCounter, Usage};
+
+/// How long resolving a name may take, and connecting to one of its addresses.
+const MAX_WAIT: Duration = Duration::from_secs(10);
+/// How long a request or a greeting may take to arrive.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// How many addresses of a name are tried.
+const MAX_ADDRESSES: usize = 8;
+
+/// What names lead to.
+pub trait Resolve: fmt::Debug + Send + Sync {
+    /// Returns the addresses of a name, each with the port.
+    fn resolve<'a>(&'a self, name: &'a str, port: u16) -> Resolving<'a>;
+}
+
+/// The addresses, when they are known.
+pub type Resolving<'a> = Pin<Box<dyn Future<Output = io::Result<Vec<SocketAddr>>> + Send + 'a>>;
+
+/// The resolver of the computer.
+#[derive(Debug)]
+pub(super) struct SystemResolver;
+
+impl Resolve for SystemResolver {
+    fn resolve<'a>(&'a self, name: &'a str, port: u16) -> Resolving<'a> {
+        Box::pin(async move { Ok(tokio::net::lookup_host((name, port)).await?.collect()) })
+    }
+}
+
+/// What commands of a scope may reach.
+#[derive(Debug, Clone)]
+pub struct Egress {
+    /// The scope, for the command that allows more.
+    pub scope: String,
+    /// The hosts.
+    pub rules: Arc<HostRules>,
+    /// Tells what names lead to.
+    pub resolver: Arc<dyn Resolve>,
+    /// How long a request or a greeting may take to arrive.
+    pub patience: Duration,
+}
+
+impl Egress {
+    /// Creates it with the resolver of the computer.
+    pub fn new(scope: &str, rules: Arc<HostRules>) -> Self {
+        Self { scope: scope.to_owned(), rules, resolver: Arc::new(SystemResolver), patience: PATIENCE }
+    }
+}
+
+/// Where a program wants to go.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Destination {
+    pub(super) host: HostName,
+    pub(super) port: u16,
+}
+
+impl Destination {
+    /// Reads `HOST:PORT`; without a port it is the given one.
+    pub(super) fn parse(text: &str, default_port: Option<u16>) -> Option<Self> {
+        let split = text.rsplit_once(':').filter(|(host, _)| host.ends_with(']') || !host.contains(':'));
+        let (host, port) = match split {
+            Some((host, port)) => {
+                let is_number = !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
+                (host, is_number.then(|| port.parse().ok()).flatten().filter(|port| *port > 0)?)
+            }
+            None => (text, default_port?),
+        };
+        // An address of IPv6 stands in brackets here.
+        if host.contains(':') && !host.starts_with('[') {
+            return None;
+        }
+        Some(Self { host: HostName::parse(host)?, port })
+    }
+}
+
+impl fmt::Display for Destination {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.host, self.port)
+    }
+}
+
+/// Why something is not passed on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Refusal {
+    /// The status for HTTP.
+    pub(super) status: u16,
+    /// A sentence without a dot at its end.
+    pub(super) why: String,
+    /// The command that allows it, if one does.
+    pub(super) allow: Option<String>,
+}
+
+impl Refusal {
+    /// Refuses what cannot be read, or could be read in two ways.
+    pub(super) fn malformed(why: &str) -> Self {
+        Self { status: 400, why: why.to_owned(), allow: None }
+    }
+
+    /// Refuses what is never permitted.
+    pub(super) fn forbidden(why: String) -> Self {
+        Self { status: 403, why, allow: None }
+    }
+
+    fn unreachable(why: String) -> Self {
+        Self { status: 502, why, allow: None }
+    }
+
+    /// Returns what a program shows.
+    pub(super) fn text(&self) -> String {
+        let allow = self.allow.as_ref().map(|command| format!("For the user: `{command}` allows it.\n"));
+        format!("Bailiwick: {}.\n{}", self.why, allow.unwrap_or_default())
+    }
+}
+
+/// Judges and connects, and notes both.
+#[derive(Debug)]
+pub(super) struct Gate {
+    egress: Egress,
+    pub(super) usage: Arc<Usage>,
+}
+
+impl Gate {
+    pub(super) fn new(egress: Egress, usage: Arc<Usage>) -> Self {
+        Self { egress, usage }
+    }
+
+    pub(super) fn patience(&self) -> Duration {
+        self.egress.patience
+    }
+
+    /// Connects to a destination if it is allowed.
+    pub(super) async fn connect(
+        &self,
+        destination: &Destination,
+    ) -> Result<(TcpStream, Arc<HostCounter>), Refusal> {
+        let connected = self.try_connect(destination).await;
+        match &connected {
+            Ok(_) => {}
+            Err(refusal) => self.usage.refuse(destination, refusal),
+        }
+        Ok((connected?, self.usage.connect(destination)))
+    }
+
+    async fn try_connect(&self, destination: &Destination) -> Result<TcpStream, Refusal> {
+        let Destination { host, port } = destination;
+        self.egress.rules.judge(host, *port).map_err(|refused| self.refusal(destination, &refused))?;
+        let addresses = match host {
+            HostName::Address(address) => vec![SocketAddr::new(*address, *port)],
+            HostName::Name(name) => self.resolve(name, destination).await?,
+        };
+        let mut last = format!("`{host}` has no address");
+        for address in addresses.iter().take(MAX_ADDRESSES) {
+            match tokio::time::timeout(MAX_WAIT, TcpStream::connect(address)).await {
+                Ok(Ok(stream)) => {
+                    let _ = stream.set_nodelay(true);
+                    return Ok(stream);
+                }
+                Ok(Err(error)) => last = format!("`{destination}` cannot be reached: {error}"),
+                Err(_) => last = format!("`{destination}` does not answer"),
+            }
+        }
+        Err(Refusal::unreachable(last))
+    }
+
+    /// Returns the addresses of a name that may be connected to.
+    async fn resolve(&self, name: &str, destination: &Destination) -> Result<Vec<SocketAddr>, Refusal> {
+        let resolving = self.egress.resolver.resolve(name, destination.port);
+        let found = match tokio::time::timeout(MAX_WAIT, resolving).await {
+            Ok(Ok(found)) => found,
+            Ok(Err(error)) => {
+                return Err(Refusal::unreachable(format!("`{name}` cannot be resolved: {error}")));
+            }
+            Err(_) => return Err(Refusal::unreachable(format!("`{name}` is not resolved in time"))),
+        };
+        let (mut allowed, mut refused) = (Vec::new(), None);
+        for found in found {
+            // The port is the one that was judged, whatever a resolver says.
+            let address = SocketAddr::new(found.ip().to_canonical(), destination.port);
+            match self.egress.rules.judge_address(address.ip(), address.port(), is_own(address.ip())) {
+                Ok(()) => allowed.push(address),
+                Err(refusal) => refused = Some(refusal),
+            }
+        }
+        match refused {
+            Some(refusal) if allowed.is_empty() => Err(self.refusal(destination, &refusal)),
+            Some(_) | None => Ok(allowed),
+        }
+    }
+
+    fn refusal(&self, destination: &Destination, refused: &HostRefusal) -> Refusal {
+        let (Egress { scope, .. }, Destination { host, port }) = (&self.egress, destination);
+        let (why, word) = match refused {
+            HostRefusal::Host => (
+                format!("`{destination}` is not among the hosts that scope `{scope}` allows"),
+                allowing_word(host, *port),
+            ),
+            HostRefusal::Port => (
+                format!("scope `{scope}` allows `{host}`, but not its port {port}"),
+                allowing_word(host, *port),
+            ),
+            HostRefusal::Address(address, kind) => (
+                format!("`{host}` leads to {address}, {kind}, which scope `{scope}` does not name"),
+                allowing_word(&HostName::Address(*address), *port),
+            ),
+        };
+        let allow = format!("bailiwick scope allow {scope} --host '{word}'");
+        Refusal { allow: Some(allow), ..Refusal::forbidden(why) }
+    }
+}
+
+/// Returns whether an address is one of this computer: only on those can a socket be opened.
+fn is_own(address: IpAddr) -> bool {
+    UdpSocket::bind((address, 0)).is_ok()
+}

@@ -1,0 +1,175 @@
+//! A tunnel to a host. Before anything goes out it is read what the program says in it: TLS and HTTP must name the host.
+
+use std::io;
+use std::sync::atomic::Ordering;
+
+use tokio::net::TcpStream;
+
+use bailiwick_policy::command::{HostName, is_usual_port};
+
+use super::exchange::exchange;
+use super::gate::{Destination, Gate, Refusal};
+use super::head::{Buffered, RequestHead, Target};
+use super::hello::{self, Hello};
+use super::proxy::refuse_over_http;
+use super::relay::{counted, relay};
+use super::usage::HostCounter;
+
+/// The longest method of HTTP that is looked for.
+const MAX_METHOD: usize = 16;
+
+/// What is spoken in a tunnel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Spoken {
+    Tls,
+    Http,
+    Other,
+}
+
+/// Passes on what is said in a tunnel, once it is known to be for its host.
+pub(super) async fn run(
+    gate: &Gate,
+    mut client: Buffered<TcpStream>,
+    host: TcpStream,
+    counter: &HostCounter,
+    destination: &Destination,
+) -> io::Result<()> {
+    let mut host = Buffered::new(host, client.patience);
+    let refused = match spoken(&mut client, &mut host, destination).await {
+        Ok(Spoken::Tls) => match greet(&mut client, &mut host, counter, destination).await {
+            Ok(()) => return relay(client, host, counter).await,
+            Err(refusal) => refusal,
+        },
+        Ok(Spoken::Http) => match talk(&mut client, host.stream, counter, destination).await {
+            Ok(()) => return Ok(()),
+            Err(refusal) => {
+                refuse_over_http(&mut client.stream, &refusal).await;
+                refusal
+            }
+        },
+        Ok(Spoken::Other) => return relay(client, host, counter).await,
+        Err(refusal) => refusal,
+    };
+    gate.usage.refuse(destination, &refused);
+    Ok(())
+}
+
+/// Finds out what is spoken. At a port that was named for its own sake it may be anything.
+async fn spoken(
+    client: &mut Buffered<TcpStream>,
+    host: &mut Buffered<TcpStream>,
+    destination: &Destination,
+) -> Result<Spoken, Refusal> {
+    let (is_usual, patience) = (is_usual_port(destination.port), client.patience);
+    let finding = async {
+        loop {
+            if let Some(spoken) = begins(&client.bytes) {
+                return Some(spoken);
+            }
+            tokio::select! {
+                came = client.fill() => if !came.unwrap_or(false) { return None },
+                // In TLS and HTTP it is never the host that begins.
+                came = host.fill(), if !is_usual && client.bytes.is_empty() => {
+                    return came.unwrap_or(false).then_some(Spoken::Other);
+                }
+            }
+        }
+    };
+    match tokio::time::timeout(patience, finding).await {
+        Ok(Some(Spoken::Other)) if is_usual => Err(Refusal::forbidden(format!(
+            "only TLS and HTTP are passed on to the port {} of `{}`",
+            destination.port, destination.host
+        ))),
+        Ok(Some(spoken)) => Ok(spoken),
+        Ok(None) => Err(Refusal::malformed("the connection ended before anything was said")),
+        Err(_) => Err(Refusal::malformed("nothing was said in time")),
+    }
+}
+
+/// Returns what a connection that begins so speaks; none while that is open.
+fn begins(bytes: &[u8]) -> Option<Spoken> {
+    if hello::is_hello(*bytes.first()?) {
+        return Some(Spoken::Tls);
+    }
+    let method = bytes.iter().take(MAX_METHOD).position(|byte| !byte.is_ascii_uppercase());
+    match method {
+        // `PRI * HTTP/2.0` is refused as a request.
+        Some(end) if end > 0 && bytes[end] == b' ' => Some(Spoken::Http),
+        Some(_) => Some(Spoken::Other),
+        None if bytes.len() >= MAX_METHOD => Some(Spoken::Other),
+        None => None,
+    }
+}
+
+/// Checks the greeting of TLS, and the one after it if the host asks for another.
+async fn greet(
+    client: &mut Buffered<TcpStream>,
+    host: &mut Buffered<TcpStream>,
+    counter: &HostCounter,
+    destination: &Destination,
+) -> Result<(), Refusal> {
+    let lost =
+        |error: io::Error| Refusal::malformed(&format!("`{destination}` has ended the connection: {error}"));
+    let hello = hello::read(client).await?;
+    check(&hello, destination, counter)?;
+    let hello: Vec<u8> = client.bytes.drain(..hello.length).collect();
+    counted(&mut host.stream, &hello, &counter.sent).await.map_err(lost)?;
+    let answering = async {
+        loop {
+            if let Some(again) = hello::asks_again(&host.bytes) {
+                return Ok(again);
+            }
+            if !host.fill().await? {
+                return Ok(false);
+            }
+        }
+    };
+    let answered = tokio::time::timeout(client.patience, answering).await;
+    let again = answered.map_err(|_| Refusal::malformed("the host did not answer in time"))?.map_err(lost)?;
+    if again {
+        let answer = std::mem::take(&mut host.bytes);
+        counted(&mut client.stream, &answer, &counter.received).await.map_err(lost)?;
+        let hello = hello::read(client).await?;
+        check(&hello, destination, counter)?;
+    }
+    Ok(())
+}
+
+fn check(hello: &Hello, destination: &Destination, counter: &HostCounter) -> Result<(), Refusal> {
+    if hello.is_encrypted {
+        counter.encrypted_hello.store(true, Ordering::Relaxed);
+    }
+    match (&hello.server_name, &destination.host) {
+        (Some(name), host) if HostName::parse(name).as_ref() == Some(host) => Ok(()),
+        // An address is no name, so there is none to send.
+        (None, HostName::Address(_)) => Ok(()),
+        (None, HostName::Name(_)) => {
+            Err(Refusal::forbidden(format!("the TLS greeting for `{destination}` names no server")))
+        }
+        (Some(name), _) => Err(Refusal::forbidden(format!(
+            "the TLS greeting for `{destination}` names another server: `{}`",
+            name.escape_debug()
+        ))),
+    }
+}
+
+/// Passes one request on that is made in a tunnel.
+async fn talk(
+    client: &mut Buffered<TcpStream>,
+    host: TcpStream,
+    counter: &HostCounter,
+    destination: &Destination,
+) -> Result<(), Refusal> {
+    let request = RequestHead::parse(&client.take_head().await?)?;
+    let path = match &request.target {
+        Target::Path(path) if request.has_host() => path,
+        Target::Whole(named, path) if named == destination => path,
+        Target::Path(_) | Target::Whole(..) | Target::Tunnel(_) => {
+            return Err(Refusal::forbidden(format!(
+                "the request in a tunnel to `{destination}` is for no host or another"
+            )));
+        }
+    };
+    request.check_host(destination, Some(80))?;
+    exchange(client, host, counter, &request, (destination, path)).await
+}

