@@ -14,6 +14,7 @@ mod hints;
 mod reach;
 mod served;
 mod scopes;
+mod uninstall;
 
 use std::fs;
 #[cfg(unix)]
@@ -426,34 +427,44 @@ fn completions_and_help_name_every_command() {
     let help = place.run(&["--help"]);
     assert_eq!((help.exit, help.err.as_str()), (0, ""));
     let commands = [
-        "try",
         "setup",
-        "here",
-        "start",
-        "mcp",
-        "call",
         "status",
-        "history",
+        "doctor",
+        "watch",
+        "log",
+        "ps",
+        "approve",
         "scope",
+        "client",
         "token",
         "policy",
-        "connect",
+        "config",
+        "undo",
+        "serve",
+        "mcp",
+        "service",
+        "tunnel",
+        "call",
         "completions",
+        "man",
+        "uninstall",
     ];
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         let script = place.run(&["completions", shell]).out;
         for command in commands {
-            assert!(help.out.contains(&format!("\n  {command} ")), "{command}: {}", help.out);
+            assert!(help.out.contains(&format!(" {command} ")), "{command}: {}", help.out);
             assert!(script.contains(command), "{shell}: {command}");
             let one = place.run(&[command, "--help"]);
             assert_eq!(one.exit, 0, "{command}: {}", one.err);
         }
     }
     assert!(place.run(&["--version"]).out.starts_with(concat!("bailiwick ", env!("CARGO_PKG_VERSION"))));
-    for words in [&["statsu"][..], &[], &["setup", "--colour"], &["completions", "tcsh"]] {
+    for words in [&["statsu"][..], &["setup", "--colour"], &["completions", "tcsh"]] {
         let ran = place.run(words);
         assert_eq!((ran.exit, ran.out.as_str()), (2, ""), "{words:?}: {}", ran.err);
     }
+    let alone = place.run(&["--json"]);
+    assert_eq!((alone.exit, alone.out), (18, place.run(&["status", "--json"]).out), "alone it is `status`");
     assert_eq!(place.run(&["statsu", "--json"]).json()["error"]["code"], "invalid_request");
 }
 
@@ -487,6 +498,38 @@ fn the_history_shows_every_call_and_its_chain_holds() {
         shown["operations"].as_array().expect("a list").iter().map(|it| &it["code"]).collect();
     assert_eq!(codes, [&json!("path_out_of_scope"), &Value::Null]);
     let id = shown["operations"][0]["operationId"].as_str().expect("an id").to_owned();
+    let table = place.run(&["log"]).out;
+    let row = table.lines().find(|line| line.contains("../outside")).expect("a row");
+    let short = row.split_whitespace().nth(2).expect("an id");
+    assert!(id.ends_with(short) && row.contains(" denied "), "{row}");
+    assert_eq!(place.run(&["log", "show", short]).out, place.run(&["log", "show", &id]).out);
+    let targets = |flags: &[&str]| -> Vec<String> {
+        let shown = place.run(&[&["log", "--json"], flags].concat()).json();
+        let list = shown["operations"].as_array().expect("a list").clone();
+        list.iter().map(|it| it["target"].as_str().unwrap_or_default().to_owned()).collect()
+    };
+    for (flags, expected) in [
+        (&["--failed"][..], &["../outside"][..]),
+        (&["--op", "file"], &["../outside", "hello.txt"]),
+        (&["--op", "git"], &[]),
+        (&["--client", "LOCAL", "--since", "1h"], &["../outside", "hello.txt"]),
+        (&["--client", "cursor"], &[]),
+        (&["--since", "2099-01-01"], &[]),
+    ] {
+        assert_eq!(targets(flags), expected, "{flags:?}");
+    }
+    assert_eq!(place.run(&["log", "--since", "soon"]).exit, 2);
+    let mut elsewhere = place.command(&["log"]);
+    let elsewhere = Ran::from(elsewhere.env("TZ", "JST-9").output().expect("it runs"));
+    let utc = place.run(&["log", "--utc"]).out;
+    let times = |table: &str| -> Vec<String> {
+        table
+            .lines()
+            .skip(1)
+            .map(|line| line.split_whitespace().take(2).collect::<Vec<_>>().join(" "))
+            .collect()
+    };
+    assert_ne!(times(&elsewhere.out), times(&utc), "times are those of the time zone");
     let one = place.run(&["history", "get", &id]);
     assert!(one.out.contains("../outside") && one.out.contains("stage path"), "{}", one.out);
     assert_eq!(place.run(&["history", "get", "01ARZ3NDEKTSV4RRFFQ69G5FAV"]).exit, 15);
@@ -515,7 +558,7 @@ fn the_history_shows_every_call_and_its_chain_holds() {
     let _ = fs::remove_file(state.join("history.db-wal"));
     let verified = place.run(&["history", "verify"]);
     assert_eq!(verified.exit, 16, "{}", verified.out);
-    assert!(verified.out.contains("not whole: row 2"), "{}", verified.out);
+    assert!(verified.out.contains("tampered: row 2"), "{}", verified.out);
 }
 
 #[test]

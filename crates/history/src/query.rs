@@ -37,6 +37,8 @@ pub struct Filter {
     pub code: Option<String>,
     /// Only those of this caller.
     pub caller: Option<String>,
+    /// Only those of this client, by what it called itself or by its token; the beginning of the name is enough.
+    pub client: Option<String>,
     /// Only those of this session.
     pub session: Option<String>,
     /// Only those that began at this time or later, in milliseconds since the epoch.
@@ -288,6 +290,15 @@ pub(super) fn holds(row: &Row<'_>, filter: &Filter, needle: Option<&str>) -> rus
         || !is("session", &filter.session)?
     {
         return Ok(false);
+    }
+    if let Some(wanted) = filter.client.as_deref() {
+        let begins = |name: &str| -> rusqlite::Result<bool> {
+            let name = text(name)?;
+            Ok(name.get(..wanted.len()).is_some_and(|front| front.eq_ignore_ascii_case(wanted)))
+        };
+        if !begins("client")? && !begins("caller")? {
+            return Ok(false);
+        }
     }
     let Some(needle) = needle else { return Ok(true) };
     for name in ["op", "target", "summary", "error", "caller", "client"] {

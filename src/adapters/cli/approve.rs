@@ -116,13 +116,13 @@ pub fn run(home: &Home, args: &ApproveArgs) -> Result<Report, Failure> {
     if args.list {
         return Ok(list(&waiting));
     }
-    if waiting.is_empty() && !args.stay {
+    if waiting.is_empty() && !args.follow {
         let none = ApproveOutput { ok: true, answered: Vec::new(), refused: Vec::new(), left: Vec::new() };
         return Ok(Report::of("Nothing waits for you.\n", &none));
     }
     let runtime = runtime::small()?;
     let done = runtime.block_on(async {
-        if args.refuse { desk.refuse_all(&waiting) } else { desk.go_through(waiting, args.stay).await }
+        if args.deny { desk.refuse_all(&waiting) } else { desk.go_through(waiting, args.follow).await }
     });
     runtime.shutdown_background();
     done

@@ -13,20 +13,20 @@ use bailiwick_contract::Capability;
 use super::client::{ClientCommand, ClientKind, ClientsAtSetup};
 use super::scope::ScopeCommand;
 
-/// Lets an AI client work on your computer, inside the bounds that you set.
+/// Give an AI client one folder, not your whole computer.
 ///
-/// Start with `bailiwick setup FOLDER`. Exit codes: 0 success, 1 failed, 2 usage,
-/// 10 to 22 by error.
+/// Start with `bailiwick setup FOLDER`. Every command also takes -v (details) and --color WHEN. Exit codes: 0 success, 1 failed,
+/// 2 usage, 10 to 22 by error.
 /// BAILIWICK_HOME moves config, state and socket; NO_COLOR turns colour off.
 #[derive(Debug, Parser)]
-#[command(name = "bailiwick", version, verbatim_doc_comment)]
+#[command(name = "bailiwick", version, verbatim_doc_comment, subcommand_precedence_over_arg = true)]
 pub struct Arguments {
     /// What holds for every command.
     #[command(flatten)]
     pub shared: Shared,
-    /// The command.
+    /// The command; without one, `status`.
     #[command(subcommand)]
-    pub command: Command,
+    pub command: Option<Command>,
 }
 
 /// Flags of every command.
@@ -38,106 +38,114 @@ pub struct Shared {
     /// Print one JSON object instead of text
     #[arg(long, global = true)]
     pub json: bool,
+    /// Show details
+    #[arg(long, short, global = true, hide = true, alias = "details")]
+    pub verbose: bool,
+    /// When to use colour
+    #[arg(long, global = true, hide = true, value_enum, value_name = "WHEN", default_value = "auto")]
+    pub color: ColorWhen,
 }
 
-/// The commands, in the order in which a person meets them.
+/// When colour is used.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum ColorWhen {
+    /// At a terminal that shows it, unless NO_COLOR is set
+    #[default]
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+/// The commands. Those of the tree are in the order of `definition::GROUPS`; behind them are older names, for one version.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// See it work: a real MCP conversation over a folder
-    ///
-    /// Makes a throw-away installation, opens the folder for reading, starts `bailiwick mcp` as a real
-    /// child process, and talks MCP to it: tree, search, read, two requests that must be refused, one
-    /// write into a temporary folder, and the history of it all. Your files are not changed.
-    #[command(verbatim_doc_comment)]
-    Try(TryArgs),
-    /// Open a folder for clients, and print how to connect them
+    /// Open a folder for clients, and connect them
     ///
     /// Asks what was not said by flags, shows what clients will be allowed, and writes nothing before your
     /// yes. Makes the config if there is none yet. Running it again changes nothing, unless you name another
     /// preset; what that changes is shown as a diff.
     #[command(verbatim_doc_comment)]
     Setup(SetupArgs),
-    /// Open the current folder: the same as `setup .`
-    Here(HereCommandArgs),
-    /// Serve clients over HTTP and the local socket, until Ctrl-C
+    /// Show what is open, running and waiting for you
     ///
-    /// At a terminal it shows requests as they come, a line each, and what waits for you. Ctrl-C ends it within
-    /// two seconds; processes that clients started keep running.
+    /// The same as `bailiwick` alone. With -v it shows the computer, the sandbox and every grant, too.
     #[command(verbatim_doc_comment)]
-    Start(StartArgs),
-    /// Serve one MCP client over standard input and output
-    Mcp(McpArgs),
-    /// Run one operation and print its result
-    #[command(disable_help_flag = true)]
-    Call(CallArgs),
-    /// Tell whether it is set up and running, and what is open
-    Status(StatusArgs),
-    /// Say what is wrong, and fix what is safe to fix
+    Status,
+    /// Find problems and fix the safe ones
     ///
-    /// Changes nothing without `--fix`, which fixes only what can mean one thing, shows each change as a diff, and
-    /// keeps what was there: `doctor --undo` puts it back. `--prove` does each kind of operation for real in a
-    /// throw-away installation and shows what it saw. Exits with 1 if something fails.
+    /// Shows problems, and one line if there are none; -v shows every check. Changes nothing without `--fix`, which fixes only
+    /// what can mean one thing, shows each change as a diff, and keeps what was there: `doctor --undo` puts it back. `--prove`
+    /// does each kind of operation for real in a throw-away installation and shows what it saw. Exits with 1 if something
+    /// fails.
     #[command(verbatim_doc_comment)]
     Doctor(DoctorArgs),
-    /// Make one file for anyone who helps you, without secrets
-    Bundle(BundleArgs),
-    /// Enter the passwords and other secrets that programs wait for
+    /// Show requests as they come, until Ctrl-C
+    Watch(WatchArgs),
+    /// Show what was done, by whom, and how it ended
+    ///
+    /// Views: timeline (newest first), last, show ID, clients, sessions, replay (requests that failed, to try again), and
+    /// verify, which exits with 16 if a row was changed, removed or reordered.
+    /// An ID is the short one of a row or the whole one. --since takes 30m, 2h, 7d, a date or a time.
+    #[command(alias = "history", verbatim_doc_comment)]
+    Log(HistoryArgs),
+    /// List, read and stop background processes
+    #[command(alias = "processes")]
+    Ps(ProcessesArgs),
+    /// Enter secrets that programs are waiting for
     ///
     /// Requests of clients cannot be approved one by one yet; this is about secrets alone. It goes through what
     /// waits, in this terminal. It says which process a secret is for, and whose words ask for
     /// it; what you type is not shown, goes to that process, and is kept nowhere. Ctrl-C leaves it waiting.
     #[command(verbatim_doc_comment)]
     Approve(ApproveArgs),
-    /// Show what was done: by whom, where, and how it ended
+    /// Manage the folders that are open, and for what
+    #[command(subcommand)]
+    Scope(ScopeCommand),
+    /// Connect AI clients, and disconnect them
+    #[command(subcommand)]
+    Client(ClientCommand),
+    /// Manage the tokens of clients
+    #[command(subcommand)]
+    Token(TokenCommand),
+    /// Explain and test how requests are judged
+    #[command(subcommand)]
+    Policy(PolicyCommand),
+    /// Show, check and edit the config
+    #[command(subcommand)]
+    Config(ConfigCommand),
+    /// Restore the config as it was before the last change
     ///
-    /// Views: timeline (newest first), last, sessions, connections, get ID, failed-replay, and verify,
-    /// which exits with 16 if a row was changed, removed or reordered.
+    /// The last 20 configs that commands of this program have replaced are kept. Each call goes one change further
+    /// back; what it changes is shown, and asked about on a terminal. Others are undone where they were made: files by
+    /// `bailiwick call file.restore`, settings of clients by `client undo`, repairs by `doctor --undo`.
     #[command(verbatim_doc_comment)]
-    History(HistoryArgs),
-    /// Show what was started and continues; read what it prints; end it
-    Processes(ProcessesArgs),
-    /// Have your session start the service and keep it running
+    Undo(ConfigUndoArgs),
+    /// Serve clients over HTTP and the local socket
+    ///
+    /// Runs until Ctrl-C. At a terminal it shows requests as they come, a line each, and what waits for you. Ctrl-C ends it
+    /// within two seconds; processes that clients started keep running.
+    #[command(alias = "start", verbatim_doc_comment)]
+    Serve(StartArgs),
+    /// Serve one MCP client over standard input and output
+    Mcp(McpArgs),
+    /// Run Bailiwick in the background when you log in
     ///
     /// A unit of systemd's user manager on Linux, an agent of launchd on macOS, a task of the Task Scheduler on
     /// Windows. It needs no rights but yours, and its file holds no secret.
     #[command(subcommand, verbatim_doc_comment)]
     Service(ServiceCommand),
-    /// Manage the scopes: which folders are open, and for what
-    #[command(subcommand)]
-    Scope(ScopeCommand),
-    /// See what clients could see of the screens
-    #[command(subcommand)]
-    Screen(ScreenCommand),
-    /// Manage the tokens by which clients are known
-    #[command(subcommand)]
-    Token(TokenCommand),
-    /// See how the policy judges a request
-    #[command(subcommand)]
-    Policy(PolicyCommand),
-    /// See which tools and operations a client has, and what they need
-    Tools(ToolsArgs),
-    /// Find, read, check and edit the config
-    #[command(subcommand)]
-    Config(ConfigCommand),
-    /// Put Bailiwick into the settings of AI clients, and take it out
-    #[command(subcommand)]
-    Client(ClientCommand),
-    /// Print how to connect a client
-    ///
-    /// For ChatGPT and Claude, which connect from elsewhere, it then shows each step of the client as it is made, until the first
-    /// call or Ctrl-C.
-    #[command(verbatim_doc_comment)]
-    Connect(ConnectArgs),
-    /// Let clients elsewhere reach this computer, by a public URL
+    /// Let clients elsewhere reach this computer
     ///
     /// ChatGPT and claude.ai connect from the computers of their makers. They need a URL that a tunnel or proxy of yours
     /// forwards to this service. Under it there are only the MCP endpoint and the page on which you let a client in: each
     /// has to log in there, and you say what it may use.
     #[command(subcommand, verbatim_doc_comment)]
     Tunnel(TunnelCommand),
-    /// The older name of `doctor --prove`
-    #[command(hide = true)]
-    SelfTest,
+    /// Run one operation and print its result
+    #[command(disable_help_flag = true)]
+    Call(CallArgs),
     /// Print the completions for a shell
     ///
     /// In bash, zsh and fish they know the ids of your scopes, processes and operations and the names of your
@@ -146,6 +154,37 @@ pub enum Command {
     Completions(CompletionsArgs),
     /// Write the manual pages, one for each command
     Man(ManArgs),
+    /// Remove what Bailiwick has put on this computer
+    ///
+    /// Lists it and asks: what clients started, the service, entries that `client add` wrote into settings of clients, and
+    /// then Bailiwick's own folders. Your files stay, and so does the program, which it names.
+    #[command(verbatim_doc_comment)]
+    Uninstall(UninstallArgs),
+    /// Open the current folder: the same as `setup .`
+    #[command(hide = true)]
+    Here(HereCommandArgs),
+    /// See it work: a real MCP conversation over a folder
+    ///
+    /// Makes a throw-away installation, opens the folder for reading, starts `bailiwick mcp` as a real
+    /// child process, and talks MCP to it: tree, search, read, two requests that must be refused, one
+    /// write into a temporary folder, and the history of it all. Your files are not changed.
+    #[command(hide = true, verbatim_doc_comment)]
+    Try(TryArgs),
+    /// Make one file for anyone who helps you, without secrets
+    #[command(hide = true)]
+    Bundle(BundleArgs),
+    /// See what clients could see of the screens
+    #[command(subcommand, hide = true)]
+    Screen(ScreenCommand),
+    /// See which tools and operations a client has, and what they need
+    #[command(hide = true)]
+    Tools(ToolsArgs),
+    /// Print how to connect a client
+    #[command(hide = true)]
+    Connect(ConnectArgs),
+    /// The older name of `doctor --prove`
+    #[command(hide = true)]
+    SelfTest,
 }
 
 /// `try`.
@@ -178,6 +217,9 @@ pub struct SetupArgs {
     /// Which clients are connected.
     #[command(flatten)]
     pub clients: ClientsAtSetup,
+    /// Show what would be opened, and change nothing
+    #[arg(long)]
+    pub dry_run: bool,
 }
 
 /// `here`.
@@ -206,15 +248,15 @@ pub struct HereArgs {
     /// Let clients run common programs of projects there, in a sandbox
     #[arg(long)]
     pub commands: bool,
-    /// Ask nothing: take what the flags say, and the defaults
+    /// Don't prompt; use flags and defaults
     #[arg(long, short)]
     pub yes: bool,
-    /// Open the whole home folder (or one that contains it), which holds more than you think
+    /// Allow opening your whole home folder (not recommended)
     #[arg(long)]
     pub whole_home: bool,
 }
 
-/// `start`.
+/// `serve`.
 #[derive(Debug, Args)]
 pub struct StartArgs {
     /// Listen on this address; default as configured (127.0.0.1)
@@ -237,7 +279,7 @@ pub struct StartArgs {
     pub background: BackgroundArgs,
 }
 
-/// The flags of `start` for managers that give neither an environment nor a place for what is said.
+/// The flags of `serve` for managers that give neither an environment nor a place for what is said.
 #[derive(Debug, Clone, Default, Args)]
 pub struct BackgroundArgs {
     /// Work on the installation in this folder, as by `BAILIWICK_HOME`
@@ -252,7 +294,7 @@ pub struct BackgroundArgs {
 #[derive(Debug, Default, Args)]
 pub struct McpArgs {
     /// Serve with the rights of this token instead of the local user's
-    #[arg(long, value_name = "NAME")]
+    #[arg(long = "token", alias = "caller", value_name = "NAME")]
     pub caller: Option<String>,
 }
 
@@ -262,14 +304,6 @@ pub struct CallArgs {
     /// OPERATION [TARGET] [--FIELD VALUE …]; see `bailiwick call --help`
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENTS")]
     pub rest: Vec<OsString>,
-}
-
-/// `status`.
-#[derive(Debug, Args)]
-pub struct StatusArgs {
-    /// Tell everything
-    #[arg(long)]
-    pub details: bool,
 }
 
 /// `doctor`.
@@ -284,9 +318,15 @@ pub struct DoctorArgs {
     /// Put back what the last `--fix` changed
     #[arg(long, conflicts_with_all = ["fix", "dry_run"])]
     pub undo: bool,
-    /// Do each kind of operation for real in a throw-away installation, and tell what was seen
+    /// Test every kind of operation for real in a throw-away installation
     #[arg(long, conflicts_with_all = ["fix", "dry_run", "undo"])]
     pub prove: bool,
+    /// Write everything that helps with a problem into one file, without secrets
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["fix", "dry_run", "undo", "prove"])]
+    pub report: Option<PathBuf>,
+    /// Show everything that such a file contains
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["fix", "dry_run", "undo", "prove", "report"])]
+    pub inspect: Option<PathBuf>,
 }
 
 /// `bundle`.
@@ -309,11 +349,11 @@ pub struct ApproveArgs {
     #[arg(long)]
     pub list: bool,
     /// Refuse what waits, and ask nothing
-    #[arg(long, conflicts_with = "list", requires = "id")]
-    pub refuse: bool,
+    #[arg(long, alias = "refuse", conflicts_with = "list", requires = "id")]
+    pub deny: bool,
     /// Stay, and ask for whatever comes, until Ctrl-C
-    #[arg(long, conflicts_with_all = ["list", "refuse", "id"])]
-    pub stay: bool,
+    #[arg(long, short, alias = "stay", conflicts_with_all = ["list", "deny", "id"])]
+    pub follow: bool,
 }
 
 /// The views of the history.
@@ -323,36 +363,70 @@ pub enum HistoryView {
     Timeline,
     /// The last operation, and what to do next
     Last,
+    /// One operation in full: `log show ID`
+    #[value(name = "show", alias = "get")]
+    Get,
+    /// Who connects in which way, with counts
+    #[value(name = "clients", alias = "connections")]
+    Connections,
     /// The connections of clients one by one, with counts
     Sessions,
-    /// Who connects in which way, with counts
-    Connections,
-    /// One operation in full: `history get ID`
-    Get,
     /// Requests that failed, as templates to try again
+    #[value(name = "replay", alias = "failed-replay")]
     FailedReplay,
     /// Check that no row was changed, removed or reordered
     Verify,
 }
 
-/// `history`.
+/// Which rows of the history are shown: flags of `log` and `watch`.
+#[derive(Debug, Clone, Default, Args)]
+pub struct RowFilter {
+    /// Only this scope
+    #[arg(long, value_name = "ID")]
+    pub scope: Option<String>,
+    /// Only from this time on
+    #[arg(long, value_name = "WHEN")]
+    pub since: Option<String>,
+    /// Only what failed or was refused
+    #[arg(long)]
+    pub failed: bool,
+    /// Only this operation, or family (git)
+    #[arg(long, value_name = "NAME")]
+    pub op: Option<String>,
+    /// Only this client, or token
+    #[arg(long, value_name = "NAME")]
+    pub client: Option<String>,
+    /// Only rows that contain this text
+    #[arg(long, value_name = "TEXT")]
+    pub query: Option<String>,
+}
+
+/// `watch`.
+#[derive(Debug, Args)]
+pub struct WatchArgs {
+    /// Which rows.
+    #[command(flatten)]
+    pub only: RowFilter,
+}
+
+/// `log`.
 #[derive(Debug, Args)]
 pub struct HistoryArgs {
     /// What to show
-    #[arg(value_enum, default_value = "timeline")]
+    #[arg(value_enum, default_value = "timeline", hide_possible_values = true)]
     pub view: HistoryView,
-    /// The operation's id, for `get`
+    /// The operation's id, for `show`
     pub id: Option<String>,
-    /// Only this scope
-    #[arg(long)]
-    pub scope: Option<String>,
-    /// Only rows that contain this text
-    #[arg(long)]
-    pub query: Option<String>,
+    /// Which rows.
+    #[command(flatten)]
+    pub only: RowFilter,
     /// At most this many rows
-    #[arg(long, default_value_t = 20)]
+    #[arg(long, short = 'n', default_value_t = 20)]
     pub limit: u32,
-    /// Continue where an earlier answer ended
+    /// Show times in UTC
+    #[arg(long)]
+    pub utc: bool,
+    /// Continue from a previous page
     #[arg(long)]
     pub cursor: Option<String>,
     /// Stay, and show each operation as it ends, until Ctrl-C
@@ -360,7 +434,7 @@ pub struct HistoryArgs {
     pub follow: bool,
 }
 
-/// `processes`.
+/// `ps`.
 #[derive(Debug, Args)]
 pub struct ProcessesArgs {
     /// What to do; default list
@@ -368,18 +442,20 @@ pub struct ProcessesArgs {
     pub command: Option<ProcessesCommand>,
 }
 
-/// `processes …`.
+/// `ps …`.
 #[derive(Debug, Subcommand)]
 pub enum ProcessesCommand {
-    /// List the processes of every scope
+    /// List the processes of every scope: the same as `ps` alone
+    #[command(hide = true)]
     List,
     /// Print what a process printed
-    Read(ProcessReadArgs),
-    /// End a process and everything that it started
+    #[command(alias = "read")]
+    Logs(ProcessReadArgs),
+    /// Stop a process and everything that it started
     Stop(ProcessStopArgs),
 }
 
-/// `processes read`.
+/// `ps logs`.
 #[derive(Debug, Args)]
 pub struct ProcessReadArgs {
     /// The process's id
@@ -387,17 +463,17 @@ pub struct ProcessReadArgs {
     /// Continue until it ends
     #[arg(long, short)]
     pub follow: bool,
-    /// Begin with the last so many lines
-    #[arg(long, value_name = "LINES")]
-    pub tail: Option<usize>,
+    /// Start with the last N lines
+    #[arg(long, short = 'n', alias = "tail", value_name = "N")]
+    pub lines: Option<usize>,
 }
 
-/// `processes stop`.
+/// `ps stop`.
 #[derive(Debug, Args)]
 pub struct ProcessStopArgs {
     /// The process's id
     pub id: Option<String>,
-    /// End all processes of every scope, also of scopes that are gone: for uninstalling
+    /// Stop all processes of every scope, also of scopes that are gone
     #[arg(long, conflicts_with = "id")]
     pub all: bool,
     /// Kill what is left after this many seconds
@@ -412,13 +488,13 @@ pub enum ServiceCommand {
     Install(ServiceInstallArgs),
     /// Start the service
     Start,
-    /// End the service; processes that clients started keep running
+    /// Stop the service; processes that clients started keep running
     Stop,
-    /// Tell its state, by asking it
+    /// Show service status
     Status,
-    /// Show what it said
+    /// Show service logs
     Logs(ServiceLogsArgs),
-    /// End it and remove its file
+    /// Stop it and remove its file
     Remove(ServiceRemoveArgs),
 }
 
@@ -433,8 +509,8 @@ pub struct ServiceInstallArgs {
 /// `service logs`.
 #[derive(Debug, Args)]
 pub struct ServiceLogsArgs {
-    /// The newest so many lines
-    #[arg(long, default_value_t = 50)]
+    /// Start with the last N lines
+    #[arg(long, short = 'n', value_name = "N", default_value_t = 50)]
     pub lines: u32,
     /// Continue until Ctrl-C
     #[arg(long, short)]
@@ -452,7 +528,7 @@ pub struct ServiceRemoveArgs {
 /// `screen …`.
 #[derive(Debug, Subcommand)]
 pub enum ScreenCommand {
-    /// Ask the displays, and tell what each scope shows of them and what to change
+    /// Ask the displays, and show what each scope shows of them and what to change
     Status,
 }
 
@@ -463,7 +539,7 @@ pub fn capability() -> impl TypedValueParser<Value = Capability> {
         .map(|name| Capability::parse(&name).expect("only names of capabilities are possible"))
 }
 
-/// `connect`.
+/// `client connect`.
 #[derive(Debug, Args)]
 pub struct ConnectArgs {
     /// A client that connects from elsewhere; default those of this computer
@@ -516,7 +592,7 @@ pub enum TunnelCommand {
     /// Use a URL that you forward to this service yourself
     Manual(TunnelManualArgs),
     /// Serve no public URL any more; logins stay, and open nothing
-    Off,
+    Off(TunnelOffArgs),
 }
 
 /// What is done before a tunnel is opened.
@@ -553,6 +629,14 @@ pub struct TunnelManualArgs {
     pub yes: bool,
 }
 
+/// `tunnel off`.
+#[derive(Debug, Args)]
+pub struct TunnelOffArgs {
+    /// Show what would change, and change nothing
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
 /// `token …`.
 #[derive(Debug, Subcommand)]
 pub enum TokenCommand {
@@ -582,6 +666,9 @@ pub struct TokenCreateArgs {
     /// When it expires: a number of days (30d) or hours (8h), or a date (2027-01-31)
     #[arg(long, value_name = "WHEN")]
     pub expires: Option<String>,
+    /// Show what it would open, and make none
+    #[arg(long)]
+    pub dry_run: bool,
 }
 
 /// `token rotate`.
@@ -592,6 +679,20 @@ pub struct TokenRotateArgs {
     /// When the new value expires: as for `create`, or never; default as before
     #[arg(long, value_name = "WHEN")]
     pub expires: Option<String>,
+    /// What is done before.
+    #[command(flatten)]
+    pub care: TokenCare,
+}
+
+/// What is done before a token stops opening anything.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct TokenCare {
+    /// Show which token it is, and change nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Do not ask
+    #[arg(long, short)]
+    pub yes: bool,
 }
 
 /// A token by name.
@@ -599,6 +700,9 @@ pub struct TokenRotateArgs {
 pub struct TokenNameArgs {
     /// The token's name or id
     pub name: String,
+    /// What is done before.
+    #[command(flatten)]
+    pub care: TokenCare,
 }
 
 /// `policy …`.
@@ -607,7 +711,7 @@ pub enum PolicyCommand {
     /// Print each stage's verdict on a request, without running it
     ///
     /// The request is an envelope in JSON, or an operation with target and fields as for `call`.
-    /// `--caller NAME` judges it with the rights of a token.
+    /// `--token NAME` judges it with the rights of a token.
     /// A command in quotes is judged by the rules of the scope: `policy explain 'git push'`.
     #[command(disable_help_flag = true)]
     Explain(CallArgs),
@@ -636,6 +740,20 @@ pub struct ManArgs {
     pub folder: PathBuf,
 }
 
+/// `uninstall`.
+#[derive(Debug, Args)]
+pub struct UninstallArgs {
+    /// List what would be removed, and change nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Keep config, tokens, history and earlier versions of files
+    #[arg(long)]
+    pub keep_data: bool,
+    /// Do not ask
+    #[arg(long, short)]
+    pub yes: bool,
+}
+
 /// `completions`.
 #[derive(Debug, Args)]
 pub struct CompletionsArgs {
@@ -644,13 +762,13 @@ pub struct CompletionsArgs {
     pub shell: Shell,
 }
 
-/// `tools`.
+/// `client tools`.
 #[derive(Debug, Args)]
 pub struct ToolsArgs {
     /// What a client with this token sees, instead of the local user
-    #[arg(long, value_name = "NAME", visible_alias = "caller")]
+    #[arg(long, value_name = "NAME", alias = "caller")]
     pub token: Option<String>,
-    /// What this client sees: with the token that `client install` made for it
+    /// What this client sees: with the token that `client add` made for it
     #[arg(long, value_enum, value_name = "CLIENT", conflicts_with = "token", hide_possible_values = true)]
     pub client: Option<ClientKind>,
     /// Only in this scope
@@ -664,7 +782,7 @@ pub struct ToolsArgs {
 /// `config …`.
 #[derive(Debug, Subcommand)]
 pub enum ConfigCommand {
-    /// Tell which files are in force, and by what they are chosen
+    /// Show which files are used, and why
     Path,
     /// Print the config; values of environment variables are not shown
     Show(ConfigShowArgs),
@@ -681,15 +799,12 @@ pub enum ConfigCommand {
     /// Exits with 1 if the copy is not valid, and with 14 if there is nobody to ask.
     #[command(verbatim_doc_comment)]
     Edit(ConfigEditArgs),
-    /// Put back the config as it was before the last change
-    ///
-    /// The last 20 configs that commands of this program have replaced are kept. Each call goes one change further
-    /// back; what it changes is shown, and asked about on a terminal.
-    #[command(verbatim_doc_comment)]
+    /// The older name of `undo`
+    #[command(hide = true)]
     Undo(ConfigUndoArgs),
 }
 
-/// `config undo`.
+/// `undo`.
 #[derive(Debug, Args)]
 pub struct ConfigUndoArgs {
     /// Write without asking
@@ -703,7 +818,7 @@ pub struct ConfigUndoArgs {
 /// `config show`.
 #[derive(Debug, Args)]
 pub struct ConfigShowArgs {
-    /// Show also what holds where the config says nothing
+    /// Include default values
     #[arg(long)]
     pub defaults: bool,
 }

@@ -50,8 +50,8 @@ pub fn check_command_line(words: &[String]) -> Result<(), Misuse> {
         }
     };
     let (rest, is_explained) = match arguments.command {
-        Command::Call(args) => (args.rest, false),
-        Command::Policy(PolicyCommand::Explain(args)) => (args.rest, true),
+        Some(Command::Call(args)) => (args.rest, false),
+        Some(Command::Policy(PolicyCommand::Explain(args))) => (args.rest, true),
         _ => return Ok(()),
     };
     let is_incomplete = Words::sort(rest.clone()).is_ok_and(|words| words.first.is_none());

@@ -10,18 +10,45 @@ use super::args::Arguments;
 use super::examples::examples;
 use super::topics;
 
+/// The groups of the help with their commands, in the order in which they are shown.
+pub const GROUPS: &[(&str, &[&str])] = &[
+    ("Get started", &["setup", "status", "doctor"]),
+    ("Every day", &["watch", "log", "ps", "approve"]),
+    ("Manage", &["scope", "client", "token", "policy", "config", "undo"]),
+    ("Run", &["serve", "mcp", "service", "tunnel"]),
+    ("Advanced", &["call", "completions", "man", "uninstall"]),
+];
 /// Where the flags of every command are among its flags.
 const SHARED_ORDER: usize = 900;
 
 /// Returns the definition of the command line.
 pub fn definition() -> Command {
     let command = Arguments::command();
+    let template = format!(
+        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{}\nOptions:\n{{options}}{{after-help}}",
+        groups(&command)
+    );
+    let command = command.help_template(template);
     // What every command has is below what is its own.
     let flags = ["config", "json"].into_iter().zip(SHARED_ORDER..);
     laid_out(
         flags.fold(command, |command, (flag, order)| command.mut_arg(flag, |arg| arg.display_order(order))),
         "",
     )
+}
+
+/// Lays out the commands of each group, a line for each.
+fn groups(command: &Command) -> String {
+    let mut text = String::new();
+    for (group, names) in GROUPS {
+        for (place, name) in names.iter().enumerate() {
+            let heading = if place == 0 { group } else { "" };
+            let about = command.find_subcommand(name).and_then(Command::get_about);
+            let about = about.map(ToString::to_string).unwrap_or_default();
+            text.push_str(&format!("{heading:<12} {name:<12} {about}\n"));
+        }
+    }
+    text
 }
 
 /// Reads the words of the process.
@@ -79,4 +106,52 @@ fn laid_out(command: Command, path: &str) -> Command {
         let path = format!("{path} {}", below.get_name());
         laid_out(below, path.trim_start())
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn every_command_that_is_shown_is_in_one_group_and_no_other_is() {
+        let definition = definition();
+        let shown: BTreeSet<&str> =
+            definition.get_subcommands().filter(|it| !it.is_hide_set()).map(Command::get_name).collect();
+        let named: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| *names).copied().collect();
+        assert_eq!(shown, named.iter().copied().collect());
+        assert_eq!(shown.len(), named.len(), "one is named twice");
+    }
+
+    #[test]
+    fn older_names_are_taken_for_their_commands() {
+        for (older, name) in [("history", "log"), ("processes", "ps"), ("start", "serve")] {
+            let found = definition().find_subcommand(older).map(|it| it.get_name().to_owned());
+            assert_eq!(found.as_deref(), Some(name), "{older}");
+        }
+        for line in [
+            "history get 01ARZ3NDEKTSV4RRFFQ69G5FAV",
+            "history connections --query x",
+            "history failed-replay",
+            "processes read X --tail 3",
+            "client install codex --caller laptop",
+            "status --details",
+            "approve X --refuse",
+            "approve --stay",
+            "scope edit app --forget x",
+            "mcp --caller laptop --json",
+            "tools --caller laptop",
+            "config undo",
+            "connect",
+            "here",
+            "bundle",
+            "try",
+            "self-test",
+        ] {
+            let words: Vec<OsString> =
+                ["bailiwick"].into_iter().chain(line.split(' ')).map(OsString::from).collect();
+            assert!(parse(&words).is_ok(), "{line}");
+        }
+    }
 }

@@ -33,6 +33,8 @@ pub struct Home {
     pub config_path: PathBuf,
     /// Whether `--config` named it.
     pub config_is_named: bool,
+    /// Whether changes are only tried: config and tokens are then checked as changed, and not written.
+    pub is_dry_run: bool,
 }
 
 impl Home {
@@ -64,7 +66,12 @@ impl Home {
     /// `invalid_request` for a name of a config that leads nowhere.
     pub fn in_dirs(mut dirs: Dirs, named: Option<&Path>) -> Result<Self, Failure> {
         let Some(named) = named else {
-            return Ok(Self { config_path: Config::path(&dirs), dirs, config_is_named: false });
+            return Ok(Self {
+                config_path: Config::path(&dirs),
+                dirs,
+                config_is_named: false,
+                is_dry_run: false,
+            });
         };
         let config_path = std::path::absolute(named)
             .map_err(|error| Failure::invalid("--config", format!("`{}`: {error}", named.display())))?;
@@ -78,7 +85,13 @@ impl Home {
             let state = folder.join(state);
             dirs = Dirs { config: folder.to_owned(), runtime: state.join("run"), state };
         }
-        Ok(Self { dirs, config_path, config_is_named: true })
+        Ok(Self { dirs, config_path, config_is_named: true, is_dry_run: false })
+    }
+
+    /// Returns this installation for changes that are only tried, where that is wanted.
+    #[must_use]
+    pub fn dry_run(&self, is_dry_run: bool) -> Self {
+        Self { is_dry_run, ..self.clone() }
     }
 
     /// Reads the config.
@@ -138,14 +151,14 @@ impl Home {
         };
         let mut config = before.clone().unwrap_or_else(|| Config::new(id::new_id(), machine::host_name()));
         let made = change(&mut config)?;
-        if before.as_ref() != Some(&config) {
+        if before.as_ref() != Some(&config) && !self.is_dry_run {
             self.keep_config()?;
             config.save(&self.config_path).map_err(|error| error.for_person())?;
         }
         Ok(made)
     }
 
-    /// Keeps the config as it is, so that `config undo` can put it back.
+    /// Keeps the config as it is, so that `undo` can put it back.
     ///
     /// # Errors
     /// As those of `doctor`'s repairs: what cannot be kept is not changed.
@@ -165,7 +178,7 @@ impl Home {
         let mut tokens = self.tokens()?;
         let before = tokens.records().to_vec();
         let made = change(&mut tokens)?;
-        if before != tokens.records() {
+        if before != tokens.records() && !self.is_dry_run {
             tokens.save().map_err(|error| error.for_person())?;
         }
         Ok(made)

@@ -21,7 +21,7 @@ use super::stdio_session::StdioSession;
 /// How long what runs may take to end after a request to stop.
 const STOP_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// Reads `bailiwick mcp [--caller NAME] [--config PATH]` by hand; `None` for anything else.
+/// Reads `bailiwick mcp [--token NAME] [--config PATH]` by hand; `None` for anything else.
 pub fn usual_words(words: &[OsString]) -> Option<(Shared, McpArgs)> {
     let (first, rest) = words.get(1..)?.split_first()?;
     if first != "mcp" {
@@ -31,7 +31,9 @@ pub fn usual_words(words: &[OsString]) -> Option<(Shared, McpArgs)> {
     let mut rest = rest.iter();
     while let Some(word) = rest.next() {
         match word.to_str()? {
-            "--caller" if args.caller.is_none() => args.caller = Some(value(rest.next()?)?.to_owned()),
+            "--token" | "--caller" if args.caller.is_none() => {
+                args.caller = Some(value(rest.next()?)?.to_owned())
+            }
             "--config" if shared.config.is_none() => {
                 shared.config = Some(PathBuf::from(value(rest.next()?)?));
             }
@@ -87,7 +89,7 @@ mod tests {
     fn the_usual_words_are_read_and_all_others_left_to_the_full_parser() {
         assert_eq!(read(&["bailiwick", "mcp"]), Some((None, None)));
         assert_eq!(
-            read(&["bailiwick", "mcp", "--caller", "claude", "--config", "/c"]),
+            read(&["bailiwick", "mcp", "--token", "claude", "--config", "/c"]),
             Some((Some("/c".into()), Some("claude".to_owned())))
         );
         for words in [

@@ -33,6 +33,7 @@ mod home;
 mod jsonc;
 mod limit;
 mod live;
+mod local_time;
 mod man;
 mod mcp;
 mod open_folder;
@@ -60,6 +61,7 @@ mod tools;
 mod topics;
 mod try_folder;
 mod tunnel;
+mod uninstall;
 mod url_check;
 mod zip;
 

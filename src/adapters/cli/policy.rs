@@ -25,7 +25,8 @@ Usage: bailiwick policy explain 'COMMAND WITH ITS WORDS'
        bailiwick policy explain '{\"scope\":\"app\",\"op\":\"file.read\",\"target\":\"README.md\"}'
 
   --scope ID     the scope; needed where several are open
-  --caller NAME  judge it with the rights of this token
+  --token NAME   judge it with the rights of this token
+  -v             show every stage, not only those that refuse
   --json         print the verdicts as JSON
 
 Nothing is read from the disk: a link is judged when it is followed.
@@ -68,6 +69,7 @@ pub fn run(shared: &Shared, words: Words) -> Result<Report, Failure> {
     }
     let scopes = home.scopes()?;
     let caller = home.caller(words.caller.as_deref(), Transport::Cli)?;
+    let is_verbose = words.verbose || shared.verbose;
     let envelope = words.envelope()?;
     let registry = Registry::new(FAMILIES);
     let case = Case { caller: &caller, envelope: &envelope, scopes: &scopes, catalogue: &registry };
@@ -77,21 +79,21 @@ pub fn run(shared: &Shared, words: Words) -> Result<Report, Failure> {
         Verdict::Refused(failure) => Some(failure),
         Verdict::Passed(_) | Verdict::NotAsked => None,
     });
-    let mut text = String::new();
-    for verdict in &verdicts {
-        text.push_str(&line(verdict));
-    }
-    text.push_str(&match first {
-        None => format!("\n{} it would be permitted.\n", paint(Paint::Good, "yes:")),
+    let mut text = match first {
+        None => format!("{}\n", paint(Paint::Good, "Permitted.")),
         Some(failure) => {
             let stage = failure.stage().unwrap_or_default();
-            format!(
-                "\n{} it would be refused at stage {stage}, with {}.\n",
-                paint(Paint::Bad, "no:"),
-                failure.code
-            )
+            format!("{} by `{stage}` ({}).\n", paint(Paint::Bad, "Denied"), failure.code)
         }
-    });
+    };
+    let shown: Vec<String> = verdicts
+        .iter()
+        .filter(|it| is_verbose || matches!(it.verdict, Verdict::Refused(_)))
+        .map(line)
+        .collect();
+    if !shown.is_empty() {
+        text.push_str(&format!("\n{}", shown.concat()));
+    }
     let output = ExplainOutput {
         ok: true,
         permitted: first.is_none(),

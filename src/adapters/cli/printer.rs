@@ -6,6 +6,7 @@
 
 use std::env;
 use std::io::{self, IsTerminal, Write};
+use std::sync::OnceLock;
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -13,6 +14,7 @@ use serde_json::{Value, json};
 use bailiwick_contract::{FOR_USER, Failure, fields};
 use bailiwick_platform::tty;
 
+use super::args::ColorWhen;
 use super::fold::{folded, folded_to};
 use super::table::width;
 
@@ -180,17 +182,33 @@ pub enum Paint {
     Hint,
 }
 
+/// When colour is used, by the command line.
+static COLOR: OnceLock<ColorWhen> = OnceLock::new();
+
+/// Notes when colour is used, once.
+pub fn use_color(when: ColorWhen) {
+    let _ = COLOR.set(when);
+}
+
 /// Colours a text if standard error is a terminal that wants colour.
 ///
 /// # Source
 /// <https://no-color.org>: any non-empty `NO_COLOR` turns colour off.
 pub fn paint(paint: Paint, text: &str) -> String {
-    let off = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
-        || env::var_os("TERM").is_some_and(|value| value == "dumb")
-        || !io::stderr().is_terminal()
-        || !io::stdout().is_terminal()
-        || !tty::shows_colours();
-    if off {
+    let by_terminal = || {
+        let off = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
+            || env::var_os("TERM").is_some_and(|value| value == "dumb")
+            || !io::stderr().is_terminal()
+            || !io::stdout().is_terminal()
+            || !tty::shows_colours();
+        !off
+    };
+    let is_on = match COLOR.get().copied().unwrap_or_default() {
+        ColorWhen::Auto => by_terminal(),
+        ColorWhen::Always => true,
+        ColorWhen::Never => false,
+    };
+    if !is_on {
         return text.to_owned();
     }
     let code = match paint {

@@ -23,6 +23,7 @@ use bailiwick_providers::process::{Cursor, Process, Processes, last_lines};
 use super::args::{ProcessReadArgs, ProcessStopArgs, ProcessesArgs, ProcessesCommand};
 use super::call::backend;
 use super::home::Home;
+use super::local_time::day_and_time;
 use super::printer::{Fit, Printer, Report, Table, one_line, printable, with_nearest};
 use super::runtime;
 
@@ -69,7 +70,7 @@ pub struct ProcessOutput {
     pub problem: Option<String>,
 }
 
-/// `processes` and `processes list`.
+/// `ps`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ProcessListOutput {
     /// Always true.
@@ -78,7 +79,7 @@ pub struct ProcessListOutput {
     pub processes: Vec<ProcessOutput>,
 }
 
-/// `processes read`.
+/// `ps logs`.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ProcessReadOutput {
@@ -97,7 +98,7 @@ pub struct ProcessReadOutput {
     pub truncated: bool,
 }
 
-/// A line of `processes read --follow`.
+/// A line of `ps logs --follow`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct PieceOutput<'a> {
     /// `stdout` or `stderr`.
@@ -108,7 +109,7 @@ pub struct PieceOutput<'a> {
     pub text: &'a str,
 }
 
-/// `processes stop`.
+/// `ps stop`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ProcessStopOutput {
     /// Whether all of them have ended.
@@ -127,9 +128,18 @@ pub fn run(home: &Home, printer: Printer, args: ProcessesArgs) -> Result<Option<
     let processes = Arc::new(Processes::new(&home.dirs, Arc::new(Launcher::new())));
     match args.command.unwrap_or(ProcessesCommand::List) {
         ProcessesCommand::List => Ok(Some(list(&processes))),
-        ProcessesCommand::Read(args) => read(&processes, printer, &args),
+        ProcessesCommand::Logs(args) => read(&processes, printer, &args),
         ProcessesCommand::Stop(args) => stop(home, &processes, &args).map(Some),
     }
+}
+
+/// Stops all processes of every scope.
+///
+/// # Errors
+/// When the system gives no thread for it.
+pub fn stop_all(home: &Home) -> Result<Report, Failure> {
+    let processes = Arc::new(Processes::new(&home.dirs, Arc::new(Launcher::new())));
+    stop(home, &processes, &ProcessStopArgs { id: None, all: true, grace: 5 })
 }
 
 /// Returns the processes of every scope for a program.
@@ -151,7 +161,7 @@ fn list(processes: &Processes) -> Report {
         ("ID", Fit::Whole),
         ("SCOPE", Fit::Cut),
         ("STATUS", Fit::Whole),
-        ("STARTED (UTC)", Fit::WholeOrGone),
+        ("STARTED", Fit::WholeOrGone),
         ("CALLER", Fit::Spare),
         ("COMMAND", Fit::Cut),
     ]);
@@ -162,7 +172,7 @@ fn list(processes: &Processes) -> Report {
             facts.id.clone(),
             one_line(&facts.scope),
             state_of(status),
-            rfc3339(facts.started_at_ms).get(..19).unwrap_or_default().replace('T', " "),
+            day_and_time(facts.started_at_ms, false),
             one_line(&facts.caller),
             one_line(facts.label.as_deref().unwrap_or(&facts.preview)),
         ]);
@@ -249,7 +259,7 @@ fn find(processes: &Processes, id: &str) -> Result<Arc<Process>, Failure> {
         let failure =
             Failure::new(ErrorCode::ProcessNotFound, format!("there is no process `{}`", one_line(id)));
         let ids = all.iter().map(|process| process.facts.id.as_str());
-        with_nearest(failure, id, ids, "`bailiwick processes` lists them.")
+        with_nearest(failure, id, ids, "`bailiwick ps` lists them.")
     })
 }
 
@@ -264,7 +274,7 @@ fn read(processes: &Processes, printer: Printer, args: &ProcessReadArgs) -> Resu
                 Some(changes) => changes.borrow_and_update().ended,
                 None => true,
             };
-            let (taken, status) = next(&process, cursor, args.tail)?;
+            let (taken, status) = next(&process, cursor, args.lines)?;
             if taken.skipped_bytes > 0 && !printer.json {
                 printer.talk(&format!("[{} bytes before are not kept any more]", taken.skipped_bytes));
             }
@@ -342,7 +352,7 @@ fn stop(home: &Home, processes: &Arc<Processes>, args: &ProcessStopArgs) -> Resu
         }
         _ => {
             return Err(Failure::invalid("id", "name one process, or all with --all")
-                .hint("`bailiwick processes` lists them."));
+                .hint("`bailiwick ps` lists them."));
         }
     };
     let grace = Duration::from_secs(args.grace);

@@ -8,14 +8,14 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use bailiwick_contract::Failure;
 
-use super::args::{Arguments, Command, PolicyCommand, ScreenCommand, Shared};
+use super::args::{Arguments, BundleArgs, Command, PolicyCommand, ScreenCommand, Shared};
 use super::call::Words;
 use super::home::Home;
-use super::printer::{Printer, Report};
+use super::printer::{self, Printer, Report};
 use super::{
     approve, bundle, call, client, command_policy, completions, config, connect, definition, doctor, history,
     man, mcp, policy, processes, scope, screen, service, setup, start, status, token, tools, topics,
-    try_folder, tunnel,
+    try_folder, tunnel, uninstall,
 };
 
 /// Runs the command that the process's arguments name.
@@ -47,7 +47,8 @@ pub fn main() -> ExitCode {
 fn run(arguments: Arguments) -> ExitCode {
     let Arguments { shared, command } = arguments;
     let printer = Printer { json: shared.json };
-    match command {
+    printer::use_color(shared.color);
+    match command.unwrap_or(Command::Status) {
         Command::Call(args) => match call::run(&shared, args.rest) {
             Ok((printer, report)) => finish(printer, Ok(Some(report))),
             Err((printer, failure)) => finish(printer, Err(failure)),
@@ -69,26 +70,37 @@ fn at_home(shared: &Shared, printer: Printer, command: Command) -> Result<Option
     let home = || Home::find(shared.config.as_deref());
     match command {
         Command::Try(args) => try_folder::run(printer, &args.folder).map(Some),
-        Command::Setup(args) => {
-            setup::run(&home()?, printer, args.folder.as_deref(), &args.how, &args.clients).map(Some)
-        }
+        Command::Setup(args) => setup::run(
+            &home()?.dry_run(args.dry_run),
+            printer,
+            args.folder.as_deref(),
+            &args.how,
+            &args.clients,
+        )
+        .map(Some),
         Command::Here(args) => {
             setup::run(&home()?, printer, Some(Path::new(".")), &args.how, &args.clients).map(Some)
         }
-        Command::Start(args) => start::run(home()?, printer, &args).map(|()| None),
+        Command::Serve(args) => start::run(home()?, printer, &args).map(|()| None),
         Command::Mcp(args) => mcp::run(&home()?, args).map(|()| None),
-        Command::Status(args) => status::run(&home()?, args.details).map(Some),
-        Command::Doctor(args) => doctor::run(&home()?, printer, &args).map(Some),
+        Command::Status => status::run(&home()?, shared.verbose).map(Some),
+        Command::Doctor(args) if args.report.is_some() || args.inspect.is_some() => {
+            bundle::run(&home()?, &BundleArgs { out: args.report, inspect: args.inspect }).map(Some)
+        }
+        Command::Doctor(args) => doctor::run(&home()?, printer, &args, shared.verbose).map(Some),
         Command::Bundle(args) => bundle::run(&home()?, &args).map(Some),
         Command::Service(command) => service::run(&home()?, &command),
         Command::Approve(args) => approve::run(&home()?, &args).map(Some),
-        Command::History(args) => history::run(&home()?, printer, &args),
-        Command::Processes(args) => processes::run(&home()?, printer, args),
+        Command::Watch(args) => history::watch(&home()?, printer, &args.only).map(|()| None),
+        Command::Log(args) => history::run(&home()?, printer, &args),
+        Command::Ps(args) => processes::run(&home()?, printer, args),
         Command::Scope(command) => scope::run(&home()?, printer, &command).map(Some),
         Command::Screen(ScreenCommand::Status) => screen::status(&home()?).map(Some),
-        Command::Token(command) => token::run(&home()?, &command).map(Some),
+        Command::Token(command) => token::run(&home()?, printer, &command).map(Some),
         Command::Tools(args) => tools::run(&home()?, &args).map(Some),
         Command::Config(command) => config::run(&home()?, printer, &command).map(Some),
+        Command::Undo(args) => config::undo(&home()?, printer, &args).map(Some),
+        Command::Uninstall(args) => uninstall::run(&home()?, printer, &args).map(Some),
         Command::Client(command) => client::run(&home()?, printer, &command).map(Some),
         Command::Connect(args) => connect::run(&home()?, printer, &args).map(Some),
         Command::Tunnel(command) => tunnel::run(&home()?, printer, &command),

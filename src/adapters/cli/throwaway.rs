@@ -41,7 +41,7 @@ impl Throwaway {
             paths::real(&std::env::temp_dir()).map_err(failed)?.join(format!("bailiwick-{}", id::new_id()));
         create_private_dir(&base).map_err(failed)?;
         let dirs = Dirs::below(base.join("home"));
-        let home = Home { config_path: Config::path(&dirs), dirs, config_is_named: false };
+        let home = Home { config_path: Config::path(&dirs), dirs, config_is_named: false, is_dry_run: false };
         Ok(Self { base, home })
     }
 

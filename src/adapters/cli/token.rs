@@ -8,9 +8,10 @@ use bailiwick_contract::time::{now_ms, parse_rfc3339, rfc3339};
 use bailiwick_contract::{ErrorCode, Failure};
 use bailiwick_history::Filter;
 
-use super::args::{TokenCommand, TokenCreateArgs, TokenRotateArgs};
+use super::args::{TokenCare, TokenCommand, TokenCreateArgs, TokenRotateArgs};
+use super::ask;
 use super::home::Home;
-use super::printer::{Fit, Report, Table, one_line, with_nearest};
+use super::printer::{Fit, Printer, Report, Table, one_line, with_nearest};
 
 /// A day, in milliseconds.
 const DAY_MS: i64 = 86_400_000;
@@ -61,8 +62,8 @@ pub struct ShownToken {
     /// The token.
     #[serde(flatten)]
     pub token: TokenOutput,
-    /// Its value, which is kept nowhere.
-    pub secret: String,
+    /// Its value, which is kept nowhere; null with `--dry-run`.
+    pub secret: Option<String>,
 }
 
 /// `token create` and `token rotate`.
@@ -90,6 +91,8 @@ pub struct TokenRevokeOutput {
     pub ok: bool,
     /// The token as it was.
     pub revoked: TokenOutput,
+    /// Whether it was revoked; not with `--dry-run`, and not if you said no.
+    pub written: bool,
 }
 
 /// `token code`.
@@ -105,21 +108,30 @@ pub struct TokenCodeOutput {
 ///
 /// # Errors
 /// When there is no such token, or the file cannot be read or written.
-pub fn run(home: &Home, command: &TokenCommand) -> Result<Report, Failure> {
+pub fn run(home: &Home, printer: Printer, command: &TokenCommand) -> Result<Report, Failure> {
     match command {
-        TokenCommand::Create(args) => create(home, args),
+        TokenCommand::Create(args) => create(&home.dry_run(args.dry_run), args),
         TokenCommand::List => list(home),
-        TokenCommand::Rotate(args) => rotate(home, args),
+        TokenCommand::Rotate(args) => rotate(&home.dry_run(args.care.dry_run), printer, args),
         TokenCommand::Code => code(home),
         TokenCommand::Revoke(args) => {
-            let record = home.edit_tokens(|tokens| {
-                known(tokens.records(), &args.name)?;
-                Ok(tokens.revoke(&args.name).expect("it was just found"))
-            })?;
-            let text = format!("Revoked `{}`: it opens nothing any more.\n", one_line(&record.name));
-            let output = TokenRevokeOutput { ok: true, revoked: facts(&record, last_used(home, &record)) };
-            let report = Report::of(text, &output);
-            Ok(if record.owner {
+            let record = known(home.tokens()?.records(), &args.name)?.clone();
+            let name = one_line(&record.name);
+            let written = !args.care.dry_run && is_wanted(printer, args.care, &record, "Revoke")?;
+            if written {
+                home.edit_tokens(|tokens| {
+                    known(tokens.records(), &record.id)?;
+                    Ok(tokens.revoke(&record.id).expect("it was just found"))
+                })?;
+            }
+            let text = match (written, args.care.dry_run) {
+                (true, _) => format!("Revoked `{name}`: it opens nothing any more.\n"),
+                (false, true) => format!("Would revoke `{name}`. It opens {}.\n", rights(&record)),
+                (false, false) => "Left as it was.\n".to_owned(),
+            };
+            let revoked = facts(&record, last_used(home, &record));
+            let report = Report::of(text, &TokenRevokeOutput { ok: true, revoked, written });
+            Ok(if record.owner && written {
                 report.note("\nhint: that was the owner's; `bailiwick token create NAME` makes another one.")
             } else {
                 report
@@ -139,6 +151,15 @@ pub fn known<'a>(records: &'a [TokenRecord], name: &str) -> Result<&'a TokenReco
         let names = records.iter().map(|record| record.name.as_str());
         with_nearest(failure, name, names, "`bailiwick token list` shows them.")
     })
+}
+
+/// Asks on a terminal whether a token is to stop opening what it opens.
+fn is_wanted(printer: Printer, care: TokenCare, record: &TokenRecord, verb: &str) -> Result<bool, Failure> {
+    if care.yes || !ask::is_possible(printer) {
+        return Ok(true);
+    }
+    printer.talk(&format!("`{}` opens {}.", one_line(&record.name), rights(record)));
+    ask::yes(printer, &format!("{verb} it? Clients that use it have to be given another one."))
 }
 
 fn create(home: &Home, args: &TokenCreateArgs) -> Result<Report, Failure> {
@@ -168,16 +189,21 @@ fn create(home: &Home, args: &TokenCreateArgs) -> Result<Report, Failure> {
         }
         tokens.create(new, now).map_err(|error| Failure::invalid("name", error.problem).hint(error.fix))
     })?;
-    Ok(shown_once(&record, secret, ""))
+    Ok(shown_once(home, &record, secret, ""))
 }
 
-fn rotate(home: &Home, args: &TokenRotateArgs) -> Result<Report, Failure> {
+fn rotate(home: &Home, printer: Printer, args: &TokenRotateArgs) -> Result<Report, Failure> {
     let now = now_ms();
     let expires = match args.expires.as_deref() {
         None => None,
         Some("never") => Some(None),
         Some(when) => Some(Some(expiry(when, now)?)),
     };
+    let before = known(home.tokens()?.records(), &args.name)?.clone();
+    if !home.is_dry_run && !is_wanted(printer, args.care, &before, "Replace")? {
+        let token = ShownToken { token: facts(&before, None), secret: None };
+        return Ok(Report::of("Left as it was.\n", &TokenShownOutput { ok: true, token }));
+    }
     let (record, secret) = home.edit_tokens(|tokens| {
         let record = known(tokens.records(), &args.name)?;
         if expires.is_none() && record.is_expired(now) {
@@ -192,12 +218,22 @@ fn rotate(home: &Home, args: &TokenRotateArgs) -> Result<Report, Failure> {
         }
         tokens.rotate(&args.name, now).map_err(|error| error.for_person())
     })?;
-    Ok(shown_once(&record, secret, "The old value opens nothing any more."))
+    Ok(shown_once(home, &record, secret, "The old value opens nothing any more."))
 }
 
-fn shown_once(record: &TokenRecord, secret: String, also: &str) -> Report {
+fn shown_once(home: &Home, record: &TokenRecord, secret: String, also: &str) -> Report {
     let text = format!("{secret}\n");
-    let output = TokenShownOutput { ok: true, token: ShownToken { token: facts(record, None), secret } };
+    let token = facts(record, None);
+    if home.is_dry_run {
+        let text = format!(
+            "Would make a value for `{}`. It would open {}, and expire {}.\n",
+            one_line(&record.name),
+            rights(record),
+            expires(record, now_ms())
+        );
+        return Report::of(text, &TokenShownOutput { ok: true, token: ShownToken { token, secret: None } });
+    }
+    let output = TokenShownOutput { ok: true, token: ShownToken { token, secret: Some(secret) } };
     let report = Report::of(text, &output)
         .note(format!(
             "\nThis is the token `{}`. It is shown this once and kept only as a hash.",

@@ -19,7 +19,7 @@ const ELSEWHERE: &[(&str, &str)] = &[
 ];
 
 /// Commands whose schemas have tests beside their own.
-const OTHERS: &[&str] = &["setup", "here", "start", "status", "self-test"];
+const OTHERS: &[&str] = &["setup", "here", "serve", "status", "self-test"];
 
 fn schema(name: &str) -> jsonschema::Validator {
     let path = repository().join(format!("schemas/cli/{name}.json"));
@@ -86,21 +86,25 @@ fn answers_follow_their_schemas() {
         ("config.validate", vec!["config", "validate", "broken.json"], 1),
         ("config.edit", vec!["config", "edit", "--yes"], 0),
         ("connect", vec!["connect"], 0),
-        ("failure", vec!["history", "get", "x"], 2),
+        ("client.connect", vec!["client", "connect"], 0),
+        ("client.tools", vec!["client", "tools", "--all"], 0),
+        ("failure", vec!["log", "show", "x"], 2),
         ("failure", vec!["scope", "show", "none"], 10),
         ("failure", vec!["histroy"], 2),
         ("failure", vec!["token", "revoke", "none"], 15),
         ("setup", vec!["setup", "project"], 0),
         ("status", vec!["status"], 0),
         ("man", vec!["man", "pages"], 0),
-        ("history", vec!["history"], 0),
-        ("history.connections", vec!["history", "connections"], 0),
-        ("history.failed-replay", vec!["history", "failed-replay"], 0),
-        ("history.get", vec!["history", "get", id], 0),
-        ("history.last", vec!["history", "last"], 0),
-        ("history.last", vec!["history", "last", "--query", "nothing like it"], 0),
-        ("history.sessions", vec!["history", "sessions"], 0),
-        ("history.verify", vec!["history", "verify"], 0),
+        ("log", vec!["log", "--since", "1h"], 0),
+        ("log", vec!["log", "--failed", "--op", "file", "--client", "old"], 0),
+        ("log.clients", vec!["log", "clients"], 0),
+        ("log.replay", vec!["log", "replay"], 0),
+        ("log.show", vec!["log", "show", id], 0),
+        ("log.show", vec!["log", "show", &id[20..]], 0),
+        ("log.last", vec!["log", "last"], 0),
+        ("log.last", vec!["log", "last", "--query", "nothing like it"], 0),
+        ("log.sessions", vec!["log", "sessions"], 0),
+        ("log.verify", vec!["log", "verify"], 0),
         ("policy.explain", vec!["policy", "explain", "file.stat", "hello.txt"], 0),
         ("policy.explain", vec!["policy", "explain", "file.stat", "../x"], 13),
         ("policy.explain.command", vec!["policy", "explain", "git status"], 0),
@@ -108,11 +112,12 @@ fn answers_follow_their_schemas() {
         ("policy.explain.command", vec!["policy", "explain", "sudo id"], 12),
         ("policy.explain.command", vec!["policy", "explain", "echo 'open"], 2),
         ("policy.test", vec!["policy", "test", "commands.tsv"], 1),
-        ("processes", vec!["processes"], 0),
-        ("processes.list", vec!["processes", "list"], 0),
-        ("processes.stop", vec!["processes", "stop", "--all"], 0),
+        ("ps", vec!["ps"], 0),
+        ("ps.list", vec!["ps", "list"], 0),
+        ("ps.stop", vec!["ps", "stop", "--all"], 0),
         ("scope.add", vec!["scope", "add", "lib"], 0),
-        ("scope.add", vec!["scope", "add", "screen", "--type", "computer", "--screen"], 0),
+        ("scope.add", vec!["scope", "add", "lib", "--dry-run"], 0),
+        ("scope.add-screen", vec!["scope", "add-screen", "screen"], 0),
         ("scope.allow", vec!["scope", "allow", "lib", "fs:write", "--ask"], 0),
         ("scope.deny", vec!["scope", "deny", "lib", "--command", "rm *"], 0),
         ("scope.edit", vec!["scope", "edit", "lib", "--env", "A=secret-value", "--dry-run"], 0),
@@ -121,6 +126,8 @@ fn answers_follow_their_schemas() {
         ("scope.show", vec!["scope", "show", "screen"], 0),
         ("scope.remove", vec!["scope", "remove", "lib"], 0),
         ("config.undo", vec!["config", "undo", "--dry-run"], 0),
+        ("undo", vec!["undo", "--dry-run"], 0),
+        ("setup", vec!["setup", "lib", "--dry-run"], 0),
         ("service.install", vec!["service", "install", "--dry-run"], 0),
         ("token.code", vec!["token", "code"], 0),
         ("client.check", vec!["client", "check", "http://127.0.0.1:1"], 1),
@@ -133,15 +140,18 @@ fn answers_follow_their_schemas() {
         ),
         ("tunnel.manual", vec!["tunnel", "manual", "https://bw.example", "--yes"], 0),
         ("tunnel.off", vec!["tunnel", "off"], 0),
+        ("token.create", vec!["token", "create", "new", "--dry-run"], 0),
         ("token.create", vec!["token", "create", "new"], 0),
         ("token.list", vec!["token", "list"], 0),
         ("token.rotate", vec!["token", "rotate", "new", "--expires", "2d"], 0),
+        ("token.revoke", vec!["token", "revoke", "new", "--dry-run"], 0),
         ("token.revoke", vec!["token", "revoke", "new"], 0),
         ("tools", vec!["tools", "--token", "old", "--all"], 0),
         ("try", vec!["try", "project"], 0),
+        ("uninstall", vec!["uninstall", "--dry-run"], 0),
     ];
     if let Some(process) = process {
-        calls.push(("processes.read", vec!["processes", "read", process], 0));
+        calls.push(("ps.logs", vec!["ps", "logs", process], 0));
     }
     for (name, words, exit) in &calls {
         let output = place.command(words).arg("--json").env("EDITOR", "true").env_remove("VISUAL").output();
@@ -151,17 +161,16 @@ fn answers_follow_their_schemas() {
         holds(name, &ran.json());
     }
     if let Some(process) = process {
-        let ran = place.run(&["processes", "read", process, "--follow", "--json"]);
+        let ran = place.run(&["ps", "logs", process, "--follow", "--json"]);
         let mut lines = ran.out.lines().map(|line| serde_json::from_str(line).expect("JSON"));
-        lines.clone().for_each(|line| holds("processes.read.follow", &line));
+        lines.clone().for_each(|line| holds("ps.logs.follow", &line));
         assert_eq!(lines.next().map(|line| line["text"].clone()), Some(json!("hello\n")));
     }
     let screen = place.run(&["screen", "status", "--json"]);
     holds(if screen.exit == 0 { "screen.status" } else { "failure" }, &screen.json());
     // The screen is not there on every computer; following never ends. The rest has been asked for.
     let asked: BTreeSet<&str> = calls.iter().map(|(name, _, _)| *name).collect();
-    let others =
-        ["screen.status", "history.follow", "processes.read", "processes.read.follow", "tunnel.events"];
+    let others = ["screen.status", "log.follow", "watch", "ps.logs", "ps.logs.follow", "tunnel.events"];
     let unasked: Vec<&str> = SCHEMAS
         .iter()
         .filter(|row| row.command.split(' ').next().is_none_or(|word| !OTHERS.contains(&word)))
@@ -179,12 +188,12 @@ fn answers_follow_their_schemas() {
 fn the_history_is_followed_with_and_without_a_service() {
     let place = Installation::set_up();
     place.run(&["call", "file.stat", "hello.txt"]);
-    let mut child = place.command(&["history", "--follow", "--json"]).spawn().expect("the binary runs");
+    let mut child = place.command(&["watch", "--json"]).spawn().expect("the binary runs");
     let mut lines = BufReader::new(child.stdout.take().expect("piped")).lines();
     let mut next = || -> Value {
         let line = lines.next().expect("it continues").expect("readable");
         let line = serde_json::from_str(&line).expect("JSON");
-        holds("history.follow", &line);
+        holds("log.follow", &line);
         line
     };
     assert_eq!(next()["target"], "hello.txt", "what was done before comes first");

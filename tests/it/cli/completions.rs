@@ -170,7 +170,7 @@ fn typed(desk: &Desk, shell: &[&str], begin: &str) {
     );
     terminal.until("done");
     assert!(terminal.text().contains("found=1"), "{}", terminal.text());
-    terminal.press("bailiwick token revoke my\t; echo do''ne\r");
+    terminal.press("bailiwick token revoke --yes my\t; echo do''ne\r");
     terminal.until("done");
     assert!(terminal.text().contains("Revoked"), "{}", terminal.text());
     terminal.press("exit\r");

@@ -69,7 +69,7 @@ fn no_line_of_help_or_of_an_error_breaks_in_a_word() {
         "scope edit project --network everything",
         "policy explain file.write",
         "setup --preset fulll",
-        "start --port none",
+        "serve --port none",
         "call --help",
         "call file.patch --help",
         "tools",
@@ -81,7 +81,7 @@ fn no_line_of_help_or_of_an_error_breaks_in_a_word() {
     let mut problems = Vec::new();
     for words in &all {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        for columns in [80, 100] {
+        for columns in [80, 120] {
             let [whole, narrow] = folded(&place, &words, columns);
             let text = |text: &str| -> Vec<String> {
                 // A command continues behind a backslash.
@@ -168,7 +168,7 @@ fn filled(place: &Installation, words: &[String]) -> Option<Vec<String>> {
         }
     }
     // Other tests use the usual port.
-    if filled == ["start"] {
+    if filled == ["serve"] {
         filled.extend(["--port".to_owned(), "0".to_owned()]);
     }
     if filled.starts_with(&["config".to_owned(), "edit".to_owned()]) {
@@ -225,7 +225,7 @@ fn every_command_has_examples_and_they_run() {
             let words = words(&line);
             let Some(words) = filled(&place, &words) else { continue };
             let shown: Vec<&str> = words.iter().map(String::as_str).collect();
-            if shown[0] == "start" || (shown[0] == "history" && shown.contains(&"--follow")) {
+            if ["serve", "watch"].contains(&shown[0]) {
                 run_until_interrupted(&place, &shown);
                 continue;
             }

@@ -11,7 +11,7 @@ fn at(place: &Place, name: &'static str, shows: &str) -> String {
         &["status"],
         &["status", "--details"],
         &["scope", "show", "project"],
-        &["doctor"],
+        &["doctor", "-v"],
     ] {
         it.run(words, &[]);
     }

@@ -182,7 +182,7 @@ fn without_a_terminal_requests_are_told_only_if_asked_for() {
         "{events:#?}"
     );
     for (schema, told) in
-        std::iter::once(("start", &started)).chain(events.iter().map(|event| ("start.events", event)))
+        std::iter::once(("serve", &started)).chain(events.iter().map(|event| ("serve.events", event)))
     {
         let path = crate::source::repository().join(format!("schemas/cli/{schema}.json"));
         let schema = serde_json::from_str(&fs::read_to_string(path).expect("a schema")).expect("JSON");

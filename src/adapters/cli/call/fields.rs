@@ -23,9 +23,11 @@ const LIMIT_BYTES: u64 = 16 << 20;
 pub struct Words {
     /// `--help` or `-h`.
     pub help: bool,
+    /// `--verbose` or `-v`.
+    pub verbose: bool,
     /// `--config PATH`.
     pub config: Option<PathBuf>,
-    /// `--caller NAME`.
+    /// `--token NAME`.
     pub caller: Option<String>,
     /// The first word: an operation's name, or a whole envelope as JSON.
     pub first: Option<String>,
@@ -127,8 +129,12 @@ impl Words {
                 only_words = true;
                 continue;
             }
-            if word == "-h" {
-                words.help = true;
+            match word.as_str() {
+                "-h" => words.help = true,
+                "-v" => words.verbose = true,
+                _ => {}
+            }
+            if matches!(word.as_str(), "-h" | "-v") {
                 continue;
             }
             let Some(flag) = flag.strip_prefix('-') else {
@@ -147,10 +153,11 @@ impl Words {
             };
             match name.as_str() {
                 "help" => words.help = true,
+                "verbose" | "details" => words.verbose = true,
                 // It was looked for before, since it counts even when the words are wrong.
                 "json" => {}
                 "config" => words.config = Some(PathBuf::from(value()?)),
-                "caller" => words.caller = Some(value()?),
+                "token" | "caller" => words.caller = Some(value()?),
                 "scope" => words.scope = Some(value()?),
                 "target" => words.target = Some(value()?),
                 "input" => words.input = Some(value()?),

@@ -23,7 +23,7 @@ Usage: bailiwick call OPERATION [TARGET] [--FIELD VALUE …]
 
 Flags for every operation:
   --scope ID            the scope; needed where several are open
-  --caller NAME         with the rights of this token instead of the local user's
+  --token NAME          with the rights of this token instead of the local user's
   --input JSON|@FILE|-  the input as one JSON object; flags add to it
   --options JSON|@FILE  the options as one JSON object
   --then JSON|@FILE|-   requests that follow, each if the one before succeeded
@@ -50,7 +50,7 @@ Operations:
         let _ = writeln!(text, "{line}");
     }
     text.push_str(
-        "\n`bailiwick call OPERATION --help` shows an operation's fields; `bailiwick tools` what each does.\n",
+        "\n`bailiwick call OPERATION --help` shows an operation's fields; `bailiwick client tools` what each does.\n",
     );
     text
 }
@@ -89,7 +89,7 @@ pub fn operation(entry: &Entry) -> String {
     text.push_str("\nFields:\n");
     text.push_str(&table(&own.iter().map(|field| row(field)).collect::<Vec<_>>()));
     if spec.scope != ScopeNeed::Optional {
-        text.push_str("\nAnd --scope, --caller, --input, --options, --json (`bailiwick call --help`).\n");
+        text.push_str("\nAnd --scope, --token, --input, --options, --json (`bailiwick call --help`).\n");
     }
     if RUNS_A_COMMAND.contains(&spec.name) {
         text.push_str(

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
+use super::super::args::{ConnectArgs, ToolsArgs};
 use super::kind::ClientKind;
 
 /// `client …`.
@@ -23,13 +24,29 @@ pub enum ClientCommand {
     /// everything in it that is not Bailiwick's: comments, order, indentation, line endings.
     ///
     /// Examples:
-    ///   bailiwick client install claude-code
-    ///   bailiwick client install cursor zed --dry-run
-    ///   bailiwick client install codex --scope app --yes
-    ///   bailiwick client install vscode --http --project . --dry-run
+    ///   bailiwick client add claude-code
+    ///   bailiwick client add cursor zed --dry-run
+    ///   bailiwick client add codex --scope app --yes
+    ///   bailiwick client add vscode --http --project . --dry-run
+    #[command(alias = "install", verbatim_doc_comment)]
+    Add(InstallArgs),
+    /// Print how to connect a client by hand, or from ChatGPT and claude.ai
+    ///
+    /// For ChatGPT and Claude, which connect from elsewhere, it then shows each step of the client as it is made, until the first
+    /// call or Ctrl-C.
+    ///
+    /// Examples:
+    ///   bailiwick client connect
     #[command(verbatim_doc_comment)]
-    Install(InstallArgs),
-    /// Print what `client install` would write, to paste it by hand
+    Connect(ConnectArgs),
+    /// Show which tools and operations a client has, and what they need
+    ///
+    /// Examples:
+    ///   bailiwick client tools
+    ///   bailiwick client tools --token laptop
+    #[command(verbatim_doc_comment)]
+    Tools(ToolsArgs),
+    /// Print what `client add` would write, to paste it by hand
     ///
     /// Examples:
     ///   bailiwick client print generic
@@ -38,7 +55,7 @@ pub enum ClientCommand {
     Print(PrintArgs),
     /// Take Bailiwick out of the settings of clients
     ///
-    /// Takes out what `client install` put in, and nothing else. A file that was not touched since is
+    /// Takes out what `client add` put in, and nothing else. A file that was not touched since is
     /// put back to the byte.
     ///
     /// Examples:
@@ -46,7 +63,7 @@ pub enum ClientCommand {
     ///   bailiwick client remove --all --yes
     #[command(verbatim_doc_comment)]
     Remove(RemoveArgs),
-    /// Put a settings file back as it was before `client install` or `client remove`
+    /// Put a settings file back as it was before `client add` or `client remove`
     ///
     /// Only if nobody has changed it since. Without an id: the last change.
     ///
@@ -73,7 +90,7 @@ pub enum ClientCommand {
     ///   bailiwick client mcpb
     ///   bailiwick client mcpb --out bailiwick.mcpb --server-json server.json \
     ///     --registry-name io.github.example/bailiwick --url https://example.org/bailiwick.mcpb
-    #[command(verbatim_doc_comment)]
+    #[command(hide = true, verbatim_doc_comment)]
     Mcpb(McpbArgs),
 }
 
@@ -84,9 +101,9 @@ pub struct How {
     #[arg(long, value_name = "ID", conflicts_with = "caller")]
     pub scope: Vec<String>,
     /// Give the client the rights of this token (`bailiwick token list`)
-    #[arg(long, value_name = "TOKEN")]
+    #[arg(long = "token", alias = "caller", value_name = "NAME")]
     pub caller: Option<String>,
-    /// Connect over HTTP to `bailiwick start`, with the token in the variable BAILIWICK_TOKEN
+    /// Connect over HTTP to `bailiwick serve`, with the token in the variable BAILIWICK_TOKEN
     #[arg(long)]
     pub http: bool,
     /// Where in which file it stands.
@@ -130,7 +147,7 @@ pub struct ListArgs {
     pub changes: bool,
 }
 
-/// `client install`.
+/// `client add`.
 #[derive(Debug, Args)]
 pub struct InstallArgs {
     /// The clients

@@ -27,7 +27,7 @@ mod toml_settings;
 mod undo;
 mod yaml_settings;
 
-pub use args::{CheckArgs, ClientCommand, ClientsAtSetup};
+pub use args::{Care, CheckArgs, ClientCommand, ClientsAtSetup};
 pub use connect_at_setup::Offer;
 pub use edit::masked;
 pub use entry::Reach;
@@ -38,5 +38,6 @@ pub use output::schemas;
 pub use output::{ConnectionState, ListedClient};
 pub use places::{on_path, own_program};
 pub use print::snippet;
+pub use remove::{added_settings, remove_added};
 pub use run::run;
 pub use undo::open_changes;

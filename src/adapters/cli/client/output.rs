@@ -17,7 +17,7 @@ use super::record::{Action, Change};
 pub enum ConnectionState {
     /// It is there and right.
     Connected,
-    /// It is there and not as `client install` would write it now.
+    /// It is there and not as `client add` would write it now.
     Stale,
     /// The program that it starts is not there.
     Broken,
@@ -134,7 +134,7 @@ pub struct MadeToken {
     pub secret: Option<String>,
 }
 
-/// `client install`, `client remove` and `client undo`.
+/// `client add`, `client remove` and `client undo`.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct EditOutput {
@@ -203,7 +203,7 @@ pub fn schemas() -> Vec<(&'static str, String)> {
     vec![
         ("schemas/cli/client.list.json", text(schema_for!(ListOutput))),
         ("schemas/cli/client.list.changes.json", text(schema_for!(ChangesOutput))),
-        ("schemas/cli/client.install.json", text(schema_for!(EditOutput))),
+        ("schemas/cli/client.add.json", text(schema_for!(EditOutput))),
         ("schemas/cli/client.remove.json", text(schema_for!(EditOutput))),
         ("schemas/cli/client.undo.json", text(schema_for!(EditOutput))),
         ("schemas/cli/client.print.json", text(schema_for!(PrintOutput))),

@@ -1,12 +1,14 @@
 //! `client remove`.
 
+use std::path::PathBuf;
+
 use bailiwick_config::Config;
 use bailiwick_contract::{ErrorCode, Failure};
 
 use super::super::connect::Connection;
 use super::super::home::Home;
 use super::super::printer::{Printer, Report};
-use super::args::RemoveArgs;
+use super::args::{Care, RemoveArgs};
 use super::edit::Session;
 use super::kind::ClientKind;
 use super::places::SettingsPlace;
@@ -48,6 +50,34 @@ pub fn run(home: &Home, printer: Printer, args: &RemoveArgs) -> Result<Report, F
     session.check_that_one_can_ask(&all)?;
     for planned in all {
         session.go(planned, || Ok(None))?;
+    }
+    Ok(session.report())
+}
+
+/// Returns the settings files that have an entry which `client add` wrote.
+///
+/// # Errors
+/// `provider_unavailable` if the list of changes is there and cannot be read.
+pub fn added_settings(home: &Home) -> Result<Vec<PathBuf>, Failure> {
+    let records = Records::load(home)?;
+    Ok(records.installed().iter().map(|it| it.file.clone()).filter(|file| file.exists()).collect())
+}
+
+/// Takes out of settings what `client add` wrote, and nothing that came there otherwise.
+///
+/// # Errors
+/// When a settings file cannot be written; one that cannot be read is reported and left.
+pub fn remove_added(home: &Home, printer: Printer, care: Care) -> Result<Report, Failure> {
+    let config = home.config_if_there()?.unwrap_or_else(|| Config::new(String::new(), String::new()));
+    let connection = Connection::new(home, &config);
+    let records = Records::load(home)?;
+    let mut session = Session::new(home, printer, care);
+    for change in records.installed() {
+        let place = SettingsPlace { file: change.file.clone(), is_projects: false };
+        match plan::remove(change.client, &connection, &records, place, &change.name) {
+            Ok(planned) => session.go(planned, || Ok(None))?,
+            Err(failure) => session.failed(change.client, &change.name, Action::Remove, &failure),
+        }
     }
     Ok(session.report())
 }

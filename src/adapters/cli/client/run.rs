@@ -4,7 +4,7 @@ use bailiwick_contract::Failure;
 
 use super::super::home::Home;
 use super::super::printer::{Printer, Report};
-use super::super::url_check;
+use super::super::{connect, tools, url_check};
 use super::args::ClientCommand;
 use super::{bundle, install, list, print, remove, undo};
 
@@ -15,7 +15,9 @@ use super::{bundle, install, list, print, remove, undo};
 pub fn run(home: &Home, printer: Printer, command: &ClientCommand) -> Result<Report, Failure> {
     match command {
         ClientCommand::List(args) => list::run(home, args),
-        ClientCommand::Install(args) => install::run(home, printer, args),
+        ClientCommand::Connect(args) => connect::run(home, printer, args),
+        ClientCommand::Tools(args) => tools::run(home, args),
+        ClientCommand::Add(args) => install::run(home, printer, args),
         ClientCommand::Print(args) => print::run(home, args),
         ClientCommand::Remove(args) => remove::run(home, printer, args),
         ClientCommand::Undo(args) => undo::run(home, printer, args),

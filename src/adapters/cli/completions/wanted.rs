@@ -34,9 +34,9 @@ const PLACES: &[(&str, usize, Kind)] = &[
     ("scope deny", 0, Kind::Scope),
     ("token rotate", 0, Kind::Token),
     ("token revoke", 0, Kind::Token),
-    ("processes read", 0, Kind::Process),
-    ("processes stop", 0, Kind::LiveProcess),
-    ("history get", 0, Kind::Done),
+    ("ps logs", 0, Kind::Process),
+    ("ps stop", 0, Kind::LiveProcess),
+    ("log show", 0, Kind::Done),
     ("client undo", 0, Kind::Change),
     ("call", 0, Kind::Operation),
     ("policy explain", 0, Kind::Operation),
@@ -54,7 +54,7 @@ pub struct Wanted {
 /// Returns what is behind words, which begin behind the program.
 pub fn wanted(definition: &Command, words: &[String]) -> Wanted {
     let mut command = definition;
-    let mut path = Vec::new();
+    let mut path: Vec<&str> = Vec::new();
     let mut place = 0;
     let mut config = None;
     let mut flag: Option<String> = None;
@@ -79,10 +79,10 @@ pub fn wanted(definition: &Command, words: &[String]) -> Wanted {
             }
         } else if let Some(below) = (place == 0).then(|| command.find_subcommand(word)).flatten() {
             command = below;
-            path.push(word.as_str());
-        } else if path == ["history"] && place == 0 && !only_values {
+            path.push(below.get_name());
+        } else if path == ["log"] && place == 0 && !only_values {
             // Its view reads like a command.
-            path.push(word.as_str());
+            path.push(if word == "get" { "show" } else { word });
         } else {
             place += 1;
         }
@@ -143,12 +143,15 @@ mod tests {
             ("token create laptop --scope = a --scope", Some(Kind::Scope)),
             ("token create", None),
             ("token revoke", Some(Kind::Token)),
+            ("mcp --token", Some(Kind::Token)),
             ("mcp --caller", Some(Kind::Token)),
             ("tools --token", Some(Kind::Token)),
             ("processes stop", Some(Kind::LiveProcess)),
             ("processes stop --grace 3", Some(Kind::LiveProcess)),
             ("processes read --follow", Some(Kind::Process)),
             ("history get", Some(Kind::Done)),
+            ("log show", Some(Kind::Done)),
+            ("ps logs", Some(Kind::Process)),
             ("history timeline", None),
             ("history --scope", Some(Kind::Scope)),
             ("history -f --scope", Some(Kind::Scope)),
@@ -176,7 +179,7 @@ mod tests {
     #[test]
     fn every_place_is_one_of_the_definition() {
         let definition = definition();
-        for (path, place, _) in PLACES.iter().filter(|(path, _, _)| !path.starts_with("history")) {
+        for (path, place, _) in PLACES.iter().filter(|(path, _, _)| !path.starts_with("log")) {
             let below = path.split(' ').try_fold(&definition, |it, word| it.find_subcommand(word));
             let command = below.unwrap_or_else(|| panic!("there is no command {path}"));
             assert!(command.get_positionals().nth(*place).is_some(), "{path} takes a word");

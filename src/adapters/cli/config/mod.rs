@@ -15,3 +15,4 @@ mod validate;
 pub use kept::KeptConfigs;
 pub use output::{EditOutput, PathOutput, ShowOutput, ValidateOutput};
 pub use run::run;
+pub use undo::run as undo;

@@ -21,7 +21,7 @@ const MAX_ROUNDS: usize = 64;
 /// # Errors
 /// When a repair cannot be made or taken back; what was changed before stays and can be taken back. Those of
 /// [`prove::run`].
-pub fn run(home: &Home, printer: Printer, args: &DoctorArgs) -> Result<Report, Failure> {
+pub fn run(home: &Home, printer: Printer, args: &DoctorArgs, verbose: bool) -> Result<Report, Failure> {
     if args.prove {
         return prove::run(home, printer);
     }
@@ -42,7 +42,7 @@ pub fn run(home: &Home, printer: Printer, args: &DoctorArgs) -> Result<Report, F
         }
         Backups::prune(&home.dirs.state);
     }
-    Ok(report(&found, &repaired, args, backups.id()))
+    Ok(report(&found, &repaired, args, verbose, backups.id()))
 }
 
 /// Returns what every check finds, for a program, without what repairs would change.
@@ -78,7 +78,14 @@ fn taken_back(home: &Home) -> Result<Report, Failure> {
     Ok(Report::new(text, serde_json::to_value(&output).expect("an output has a JSON form")))
 }
 
-fn report(found: &Findings, repaired: &[Finding], args: &DoctorArgs, undo: Option<String>) -> Report {
+/// Lays out what was found: problems, and with `verbose` also what is valid.
+fn report(
+    found: &Findings,
+    repaired: &[Finding],
+    args: &DoctorArgs,
+    verbose: bool,
+    undo: Option<String>,
+) -> Report {
     let count = |standing| found.count(standing);
     let failed = count(Standing::Fail);
     let mut text = String::new();
@@ -90,7 +97,7 @@ fn report(found: &Findings, repaired: &[Finding], args: &DoctorArgs, undo: Optio
         text.push('\n');
     }
     let mut group = "";
-    for finding in found.list() {
+    for finding in found.list().iter().filter(|it| verbose || it.standing != Standing::Ok) {
         if finding.group != group {
             let gap = if group.is_empty() { "" } else { "\n" };
             group = finding.group;
@@ -110,11 +117,15 @@ fn report(found: &Findings, repaired: &[Finding], args: &DoctorArgs, undo: Optio
             text.push_str(&shown(finding.repair.as_ref()));
         }
     }
-    text.push_str(&format!(
-        "\n{} ok, {} to look at, {failed} failed\n",
-        count(Standing::Ok),
-        count(Standing::Warn)
-    ));
+    if !group.is_empty() {
+        text.push('\n');
+    }
+    let warnings = count(Standing::Warn);
+    let plural = if warnings == 1 { "" } else { "s" };
+    text.push_str(&match (failed, warnings) {
+        (0, 0) => format!("{} {} checks\n", paint(Paint::Good, "No problems:"), count(Standing::Ok)),
+        _ => format!("{} ok, {warnings} warning{plural}, {failed} failed\n", count(Standing::Ok)),
+    });
     let mendable = found.list().iter().filter(|finding| finding.repair.is_some()).count();
     let output = DoctorOutput {
         ok: failed == 0,

@@ -1,34 +1,38 @@
-//! `history --follow`: each operation as it ends, until Ctrl-C. Reads the store, no matter who writes to it.
+//! `watch` and `log --follow`: each operation as it ends, until Ctrl-C. Reads the store, no matter who writes to it.
 
 use std::time::Duration;
 
 use bailiwick_contract::{ErrorCode, Failure};
-use bailiwick_history::{Entry, HistoryReadError, Tail};
+use bailiwick_history::{HistoryReadError, Tail};
 
-use super::super::args::HistoryArgs;
-use super::super::columns::cut;
+use super::super::args::RowFilter;
 use super::super::home::Home;
+use super::super::live::{Event, line};
 use super::super::printer::Printer;
 use super::super::runtime;
-use super::super::table::{line, width};
+use super::super::table::width;
 use super::output::EntryOutput;
-use super::views::{filter, read, row, unknown_scope};
+use super::views::{filter, read, unknown_scope};
 
 /// How often is looked for what came.
 const LOOK_EVERY: Duration = Duration::from_millis(400);
-/// The columns of a wide terminal, by their places in a row, with their widths; the last takes what is left.
-const WIDE: &[(usize, usize)] = &[(0, 19), (1, 24), (2, 14), (3, 20), (4, 28), (5, 60)];
-/// The columns of a narrow one.
-const NARROW: &[(usize, usize)] = &[(0, 19), (3, 16), (4, 18), (5, 24)];
-/// From how many columns on a terminal is wide.
-const WIDE_COLUMNS: usize = 130;
+/// How many of the newest operations come first.
+const SHOWN_BEFORE: u32 = 10;
 
-/// Prints the newest operations, oldest first, and then each one as it ends.
+/// Prints the newest operations, and then each one as it ends.
 ///
 /// # Errors
-/// `provider_unavailable` when the store cannot be read.
-pub fn follow(home: &Home, printer: Printer, args: &HistoryArgs) -> Result<(), Failure> {
-    let filter = filter(args);
+/// As those of [`follow`].
+pub fn watch(home: &Home, printer: Printer, only: &RowFilter) -> Result<(), Failure> {
+    follow(home, printer, only, SHOWN_BEFORE)
+}
+
+/// Prints the newest operations, at most `limit`, oldest first, and then each one as it ends.
+///
+/// # Errors
+/// `invalid_request` for a filter that cannot be read; `provider_unavailable` when the store cannot be read.
+pub fn follow(home: &Home, printer: Printer, only: &RowFilter, limit: u32) -> Result<(), Failure> {
+    let filter = filter(only, limit)?;
     let runtime = runtime::small()?;
     runtime.block_on(async {
         let stopped = runtime::asked_to_stop();
@@ -42,11 +46,11 @@ pub fn follow(home: &Home, printer: Printer, args: &HistoryArgs) -> Result<(), F
         entries.retain(|entry| entry.seq <= tail.place());
         entries.reverse();
         if !printer.json {
-            if let Some(note) = unknown_scope(home, args) {
+            if let Some(note) = unknown_scope(home, only.scope.as_deref()) {
                 printer.talk(note.trim());
             }
             if entries.is_empty() {
-                printer.talk("Nothing was done yet that fits; Ctrl-C ends.");
+                printer.talk("No matching history yet; Ctrl-C ends.");
             }
         }
         loop {
@@ -55,7 +59,7 @@ pub fn follow(home: &Home, printer: Printer, args: &HistoryArgs) -> Result<(), F
                     let object = serde_json::to_string(&EntryOutput::of(entry));
                     format!("{}\n", object.expect("an output has a JSON form"))
                 } else {
-                    shown(entry)
+                    format!("{}\n", line(&Event::of(entry), "", width()))
                 };
                 // Nobody reads any more.
                 if printer.try_data(&text).is_err() {
@@ -69,22 +73,4 @@ pub fn follow(home: &Home, printer: Printer, args: &HistoryArgs) -> Result<(), F
             entries = tail.more_of(&filter).map_err(unreadable)?;
         }
     })
-}
-
-fn shown(entry: &Entry) -> String {
-    let cells = row(entry);
-    let room = width();
-    let columns = if room.is_none_or(|room| room >= WIDE_COLUMNS) { WIDE } else { NARROW };
-    let mut left = room.unwrap_or(usize::MAX);
-    let last = columns.len() - 1;
-    let laid_out: Vec<(String, usize)> = columns
-        .iter()
-        .enumerate()
-        .map(|(place, (at, wanted))| {
-            let width = if place == last { left } else { (*wanted).min(left) };
-            left = left.saturating_sub(width + 2);
-            (cut(&cells[*at], width), if place == last { 0 } else { width })
-        })
-        .collect();
-    line(&laid_out)
 }

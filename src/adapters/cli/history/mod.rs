@@ -6,6 +6,7 @@ mod follow;
 mod output;
 mod views;
 
+pub use follow::watch;
 pub use output::{
     ConnectionsOutput, EntryOutput, FailedReplayOutput, GetOutput, LastOutput, SessionsOutput, TimelineOutput,
 };

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use bailiwick_contract::time::rfc3339;
 use bailiwick_history::{Entry, State};
 
-/// One operation, as the history keeps it. `history --follow` prints one on each line.
+/// One operation, as the history keeps it. `log --follow` and `watch` prints one on each line.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct EntryOutput {
@@ -84,7 +84,7 @@ impl EntryOutput {
     }
 }
 
-/// `history` and `history timeline`.
+/// `log`.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TimelineOutput {
@@ -96,7 +96,7 @@ pub struct TimelineOutput {
     pub next_cursor: Option<String>,
 }
 
-/// `history last`.
+/// `log last`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct LastOutput {
     /// Always true.
@@ -107,7 +107,7 @@ pub struct LastOutput {
     pub next: Option<String>,
 }
 
-/// `history get`.
+/// `log show`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct GetOutput {
     /// Always true.
@@ -134,7 +134,7 @@ pub struct FailedOutput {
     pub left_out: Vec<String>,
 }
 
-/// `history failed-replay`.
+/// `log replay`.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FailedReplayOutput {
@@ -167,7 +167,7 @@ pub struct WayOutput {
     pub failed: u64,
 }
 
-/// `history sessions`.
+/// `log sessions`.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SessionsOutput {
@@ -179,7 +179,7 @@ pub struct SessionsOutput {
     pub next_cursor: Option<String>,
 }
 
-/// `history connections`.
+/// `log clients`.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ConnectionsOutput {

@@ -3,14 +3,15 @@
 use serde_json::{Value, json};
 
 use bailiwick_config::Config;
-use bailiwick_contract::time::rfc3339;
+use bailiwick_contract::time::{now_ms, rfc3339};
 use bailiwick_contract::{ErrorCode, Failure, id};
 use bailiwick_history::{Entry, Filter, State};
 use bailiwick_platform::quoting::quote;
 
-use super::super::args::{HistoryArgs, HistoryView};
+use super::super::args::{HistoryArgs, HistoryView, RowFilter};
 use super::super::columns::cut;
 use super::super::home::Home;
+use super::super::local_time::{day_and_time, since};
 use super::super::printer::{
     Fit, Paint, Printer, Report, Table, one_line, paint, printable, table, with_nearest,
 };
@@ -20,8 +21,10 @@ use super::output::{
     TimelineOutput, WayOutput,
 };
 
-/// How many operations are checked to count them.
+/// How many operations are checked to count them, or to find one by the end of its id.
 const COUNTED: usize = 20_000;
+/// How many characters of an id are shown: its last ones, which are random.
+const SHORT_ID: usize = 6;
 
 /// Shows a view.
 ///
@@ -29,7 +32,7 @@ const COUNTED: usize = 20_000;
 /// `not_found` for an id that the history does not know; `provider_unavailable` when it cannot be read.
 pub fn run(home: &Home, printer: Printer, args: &HistoryArgs) -> Result<Option<Report>, Failure> {
     if args.view != HistoryView::Get && args.id.is_some() {
-        return Err(Failure::invalid("id", "only `history get` takes an id"));
+        return Err(Failure::invalid("id", "only `log show` takes an id"));
     }
     if args.follow {
         if args.view != HistoryView::Timeline || args.cursor.is_some() {
@@ -37,9 +40,9 @@ pub fn run(home: &Home, printer: Printer, args: &HistoryArgs) -> Result<Option<R
                 "--follow",
                 "only the timeline, from its newest row on, is followed",
             )
-            .hint("Run `bailiwick history --follow`."));
+            .hint("Run `bailiwick log --follow`."));
         }
-        return follow(home, printer, args).map(|()| None);
+        return follow(home, printer, &args.only, args.limit).map(|()| None);
     }
     let report = match args.view {
         HistoryView::Timeline => timeline(home, args),
@@ -50,15 +53,15 @@ pub fn run(home: &Home, printer: Printer, args: &HistoryArgs) -> Result<Option<R
         HistoryView::FailedReplay => failed_replay(home, args),
         HistoryView::Verify => verify(home),
     }?;
-    Ok(Some(match unknown_scope(home, args) {
+    Ok(Some(match unknown_scope(home, args.only.scope.as_deref()) {
         Some(note) => report.note(note),
         None => report,
     }))
 }
 
 /// What to say of a scope that there is not: the history may know it all the same, from an earlier time.
-pub fn unknown_scope(home: &Home, args: &HistoryArgs) -> Option<String> {
-    let id = args.scope.as_deref()?;
+pub fn unknown_scope(home: &Home, id: Option<&str>) -> Option<String> {
+    let id = id?;
     let config = home.config_if_there().ok().flatten()?;
     let known = |config: &Config| config.scopes.iter().any(|scope| scope.id == id);
     if known(&config) {
@@ -71,14 +74,27 @@ pub fn unknown_scope(home: &Home, args: &HistoryArgs) -> Option<String> {
 }
 
 /// Returns the filter that the flags stand for.
-pub fn filter(args: &HistoryArgs) -> Filter {
-    Filter {
-        scope: args.scope.clone(),
-        text: args.query.clone(),
-        limit: usize::try_from(args.limit.clamp(1, 1_000)).unwrap_or(1_000),
-        cursor: args.cursor.clone(),
+///
+/// # Errors
+/// `invalid_request` for a time that cannot be read.
+pub fn filter(only: &RowFilter, limit: u32) -> Result<Filter, Failure> {
+    // The name of a family is one without a verb.
+    let op = only.op.as_ref().map(|op| if op.contains('.') { op.clone() } else { format!("{op}.") });
+    Ok(Filter {
+        scope: only.scope.clone(),
+        text: only.query.clone(),
+        op,
+        client: only.client.clone(),
+        ok: only.failed.then_some(false),
+        since_ms: only.since.as_deref().map(|when| since(when, now_ms())).transpose()?,
+        limit: usize::try_from(limit.clamp(1, 1_000)).unwrap_or(1_000),
         ..Filter::default()
-    }
+    })
+}
+
+/// Returns the filter of a page.
+fn page_filter(args: &HistoryArgs) -> Result<Filter, Failure> {
+    Ok(Filter { cursor: args.cursor.clone(), ..filter(&args.only, args.limit)? })
 }
 
 /// Reads a page.
@@ -93,19 +109,20 @@ pub fn read(home: &Home, filter: &Filter) -> Result<bailiwick_history::Page, Fai
 }
 
 fn timeline(home: &Home, args: &HistoryArgs) -> Result<Report, Failure> {
-    let page = read(home, &filter(args))?;
+    let page = read(home, &page_filter(args)?)?;
     let text = if page.entries.is_empty() {
-        "Nothing was done yet that fits.\n".to_owned()
+        "No matching history.\n".to_owned()
     } else {
         let mut table = Table::new(&[
-            ("TIME (UTC)", Fit::Whole),
-            ("CALLER", Fit::Spare),
-            ("SCOPE", Fit::Spare),
+            (if args.utc { "TIME (UTC)" } else { "TIME" }, Fit::Whole),
+            ("ID", Fit::Whole),
+            ("OUTCOME", Fit::Cut),
             ("OPERATION", Fit::Cut),
             ("TARGET", Fit::Cut),
-            ("OUTCOME", Fit::Cut),
+            ("SCOPE", Fit::WholeOrGone),
+            ("CLIENT", Fit::WholeOrGone),
         ]);
-        page.entries.iter().for_each(|entry| table.row(row(entry)));
+        page.entries.iter().for_each(|entry| table.row(row(entry, args.utc)));
         table.text()
     };
     let operations = page.entries.iter().map(EntryOutput::of).collect();
@@ -116,24 +133,44 @@ fn timeline(home: &Home, args: &HistoryArgs) -> Result<Report, Failure> {
     })
 }
 
-/// Returns the cells of an entry: time, caller, scope, operation, target, outcome.
-pub fn row(entry: &Entry) -> [String; 6] {
-    let caller = match &entry.client {
+/// Returns the cells of an entry: time, id, outcome, operation, target, scope, client.
+fn row(entry: &Entry, utc: bool) -> [String; 7] {
+    let client = match &entry.client {
         Some(client) => format!("{} ({client})", entry.caller),
         None => format!("{} ({})", entry.caller, entry.transport),
     };
     [
-        when(entry),
-        short(&caller, 32),
-        short(&entry.scope, 20),
+        day_and_time(entry.at_ms, utc),
+        short_id(&entry.operation_id).to_owned(),
+        verdict(entry),
         short(&entry.op, 24),
         short(entry.target.as_deref().unwrap_or_default(), 40),
-        outcome(entry),
+        short(&entry.scope, 20),
+        short(&client, 32),
     ]
 }
 
-fn when(entry: &Entry) -> String {
-    rfc3339(entry.at_ms).get(..19).unwrap_or_default().replace('T', " ")
+/// Returns the part of an id by which a row is named.
+fn short_id(id: &str) -> &str {
+    id.len().checked_sub(SHORT_ID).and_then(|at| id.get(at..)).unwrap_or(id)
+}
+
+/// Says how an operation ended, the verdict first: one word, and why or with what.
+fn verdict(entry: &Entry) -> String {
+    let why =
+        || entry.error.as_deref().or(entry.code.as_deref()).map(|text| short(text, 60)).unwrap_or_default();
+    match (entry.state, &entry.code, &entry.stage) {
+        (State::Finished, Some(code), Some(_)) if code == "approval_required" => {
+            format!("asks    {}", why())
+        }
+        (State::Finished, Some(_), Some(_)) => format!("denied  {}", why()),
+        (State::Finished, Some(_), None) => format!("failed  {}", why()),
+        (State::Finished, None, _) => {
+            let summary = entry.summary.as_deref().map(|text| short(text, 60)).unwrap_or_default();
+            format!("ok      {summary}").trim_end().to_owned()
+        }
+        (State::Notice | State::Unfinished, _, _) => outcome(entry),
+    }
 }
 
 fn outcome(entry: &Entry) -> String {
@@ -157,10 +194,10 @@ fn short(text: &str, limit: usize) -> String {
 }
 
 fn last(home: &Home, args: &HistoryArgs) -> Result<Report, Failure> {
-    let page = read(home, &Filter { limit: 1, ..filter(args) })?;
+    let page = read(home, &Filter { limit: 1, ..page_filter(args)? })?;
     let Some(entry) = page.entries.first() else {
         let output = LastOutput { ok: true, operation: None, next: None };
-        return Ok(Report::of("Nothing was done yet that fits.\n", &output));
+        return Ok(Report::of("No matching history.\n", &output));
     };
     let next = match (&entry.code, entry.state) {
         (None, State::Unfinished) => {
@@ -173,41 +210,74 @@ fn last(home: &Home, args: &HistoryArgs) -> Result<Report, Failure> {
                 entry.scope
             )
         }
-        (Some(_), _) => {
-            "`bailiwick history failed-replay` shows the request as a template to try again.".to_owned()
-        }
+        (Some(_), _) => "`bailiwick log replay` shows the request as a template to try again.".to_owned(),
     };
-    let text = format!("{}\n{next}\n", full(entry));
+    let text = format!("{}\n{next}\n", full(entry, args.utc));
     Ok(Report::of(text, &LastOutput { ok: true, operation: Some(EntryOutput::of(entry)), next: Some(next) }))
 }
 
 fn get(home: &Home, args: &HistoryArgs) -> Result<Report, Failure> {
     let wanted = args.id.as_deref().ok_or_else(|| {
-        Failure::invalid("id", "`history get` needs the id of an operation")
-            .hint("`bailiwick history --json` shows the ids.")
+        Failure::invalid("id", "`log show` needs the id of an operation")
+            .hint("`bailiwick log` shows the ids.")
     })?;
-    if !id::is_id(wanted) {
-        return Err(Failure::invalid("id", format!("`{}` is not the id of an operation", short(wanted, 40)))
-            .hint("An id has 26 letters and digits; `bailiwick history --json` shows them."));
-    }
     let wanted = wanted.to_ascii_uppercase();
+    if wanted.len() == SHORT_ID && wanted.bytes().all(|it| it.is_ascii_alphanumeric()) {
+        let entry = by_short_id(home, args, &wanted)?;
+        let text = full(&entry, args.utc);
+        return Ok(Report::of(text, &GetOutput { ok: true, operation: EntryOutput::of(&entry) }));
+    }
+    if !id::is_id(&wanted) {
+        return Err(Failure::invalid(
+            "id",
+            format!("`{}` is not the id of an operation", short(&wanted, 40)),
+        )
+        .hint("`bailiwick log` shows the ids, of 6 letters and digits; whole ones have 26."));
+    }
     // Pages continue below a cursor; this one is the next text above the id.
     let filter = Filter {
         limit: 1,
         cursor: Some(format!("{wanted}0")),
-        scope: args.scope.clone(),
+        scope: args.only.scope.clone(),
         ..Filter::default()
     };
     let page = read(home, &filter)?;
-    let entry = page.entries.first().filter(|entry| entry.operation_id == wanted).ok_or_else(|| {
-        Failure::new(ErrorCode::NotFound, format!("the history has no operation `{wanted}`"))
-            .hint("It may have been removed by age; `bailiwick history` shows the newest.")
-    })?;
-    Ok(Report::of(full(entry), &GetOutput { ok: true, operation: EntryOutput::of(entry) }))
+    let entry = page.entries.first().filter(|entry| entry.operation_id == wanted);
+    let entry = entry.ok_or_else(|| unknown_id(&wanted))?;
+    let text = full(entry, args.utc);
+    Ok(Report::of(text, &GetOutput { ok: true, operation: EntryOutput::of(entry) }))
+}
+
+fn unknown_id(wanted: &str) -> Failure {
+    Failure::new(ErrorCode::NotFound, format!("the history has no operation `{wanted}`"))
+        .hint("It may have been removed by age; `bailiwick log` shows the newest.")
+}
+
+/// Finds the operation whose id ends so, among the newest.
+fn by_short_id(home: &Home, args: &HistoryArgs, wanted: &str) -> Result<Entry, Failure> {
+    let mut filter = Filter { scope: args.only.scope.clone(), limit: 1_000, ..Filter::default() };
+    let mut found: Vec<Entry> = Vec::new();
+    let mut seen = 0;
+    loop {
+        let page = read(home, &filter)?;
+        seen += page.entries.len();
+        found.extend(page.entries.into_iter().filter(|entry| short_id(&entry.operation_id) == wanted));
+        if page.next.is_none() || seen >= COUNTED {
+            break;
+        }
+        filter.cursor = page.next;
+    }
+    let ids = found.iter().map(|entry| entry.operation_id.clone()).collect::<Vec<_>>().join(", ");
+    let first = found.pop().ok_or_else(|| unknown_id(wanted))?;
+    if found.is_empty() {
+        return Ok(first);
+    }
+    Err(Failure::new(ErrorCode::Conflict, format!("several operations end in `{wanted}`"))
+        .hint(format!("Use a whole id: {ids}.")))
 }
 
 /// Everything about one operation.
-fn full(entry: &Entry) -> String {
+fn full(entry: &Entry, utc: bool) -> String {
     let mut rows = Vec::new();
     let mut add = |name: &str, value: String| {
         if !value.is_empty() {
@@ -215,17 +285,17 @@ fn full(entry: &Entry) -> String {
         }
     };
     let or_empty = |text: &Option<String>| text.clone().unwrap_or_default();
+    add("outcome", outcome(entry));
     add("operation", entry.op.clone());
     add("target", or_empty(&entry.target));
     add("scope", entry.scope.clone());
-    add("outcome", outcome(entry));
     add("error", or_empty(&entry.error));
     add("rule", or_empty(&entry.rule));
     add("permitted by", or_empty(&entry.capability));
     add("caller", format!("{} over {}", entry.caller, entry.transport));
     add("client", or_empty(&entry.client));
     add("session", or_empty(&entry.session));
-    add("at", rfc3339(entry.at_ms));
+    add("at", if utc { rfc3339(entry.at_ms) } else { day_and_time(entry.at_ms, false) });
     add("took", format!("{:.1} ms", entry.duration_us as f64 / 1_000.0));
     add("request", or_empty(&entry.template));
     add("id", entry.operation_id.clone());
@@ -234,13 +304,13 @@ fn full(entry: &Entry) -> String {
 }
 
 fn failed_replay(home: &Home, args: &HistoryArgs) -> Result<Report, Failure> {
-    let page = read(home, &Filter { ok: Some(false), ..filter(args) })?;
+    let page = read(home, &Filter { ok: Some(false), ..page_filter(args)? })?;
     let mut text = String::new();
     let mut list = Vec::new();
     for entry in &page.entries {
         let envelope = template(entry);
         let left_out = envelope.1;
-        text.push_str(&format!("{}  {}\n", when(entry), outcome(entry)));
+        text.push_str(&format!("{}  {}\n", day_and_time(entry.at_ms, args.utc), outcome(entry)));
         if let Some(error) = &entry.error {
             text.push_str(&format!("  {}\n", one_line(error)));
         }
@@ -258,7 +328,7 @@ fn failed_replay(home: &Home, args: &HistoryArgs) -> Result<Report, Failure> {
         });
     }
     if text.is_empty() {
-        text.push_str("No request failed that fits.\n");
+        text.push_str("No matching failure.\n");
     }
     Ok(Report::of(text, &FailedReplayOutput { ok: true, failed: list, next_cursor: page.next }))
 }
@@ -294,7 +364,7 @@ struct CallRoute {
 
 /// Counts operations by session, or by who connects in which way.
 fn counted(home: &Home, args: &HistoryArgs, by_session: bool) -> Result<Report, Failure> {
-    let mut filter = Filter { limit: 1_000, ..filter(args) };
+    let mut filter = Filter { limit: 1_000, ..page_filter(args)? };
     let mut ways: Vec<([String; 4], CallRoute)> = Vec::new();
     let mut seen = 0;
     let more = loop {
@@ -327,9 +397,9 @@ fn counted(home: &Home, args: &HistoryArgs, by_session: bool) -> Result<Report, 
     ways.sort_by_key(|(_, way)| std::cmp::Reverse(way.last_ms));
     ways.truncate(usize::try_from(args.limit).unwrap_or(usize::MAX));
 
-    let time = |ms: i64| rfc3339(ms).get(..19).unwrap_or_default().replace('T', " ");
+    let time = |ms: i64| day_and_time(ms, args.utc);
     let mut table = Table::new(&[
-        ("LAST (UTC)", Fit::Whole),
+        (if args.utc { "LAST (UTC)" } else { "LAST" }, Fit::Whole),
         ("FIRST", Fit::WholeOrGone),
         ("CALLER", Fit::Cut),
         ("CLIENT", Fit::Cut),
@@ -360,7 +430,7 @@ fn counted(home: &Home, args: &HistoryArgs, by_session: bool) -> Result<Report, 
             failed: way.failed,
         });
     }
-    let text = if table.is_empty() { "Nobody was here yet.\n".to_owned() } else { table.text() };
+    let text = if table.is_empty() { "No matching history.\n".to_owned() } else { table.text() };
     let next_cursor = more.clone();
     let report = if by_session {
         Report::of(text, &SessionsOutput { ok: true, sessions: list, next_cursor })
@@ -383,15 +453,18 @@ fn verify(home: &Home) -> Result<Report, Failure> {
     })?;
     let mut text = match &found.problem {
         None if found.rows == 0 => "The history has no rows yet.\n".to_owned(),
-        None => format!(
-            "{} {} rows, {} to {}: none was changed, removed or reordered.\n",
-            paint(Paint::Good, "whole:"),
-            found.rows,
-            found.first_seq,
-            found.last_seq
-        ),
+        None => {
+            let rows = if found.rows == 1 { "row" } else { "rows" };
+            format!(
+                "{} {} {rows}, {} to {}: none was changed, removed or reordered.\n",
+                paint(Paint::Good, "verified:"),
+                found.rows,
+                found.first_seq,
+                found.last_seq
+            )
+        }
         Some(problem) => {
-            format!("{} row {}: {}\n", paint(Paint::Bad, "not whole:"), problem.seq, one_line(&problem.what))
+            format!("{} row {}: {}\n", paint(Paint::Bad, "tampered:"), problem.seq, one_line(&problem.what))
         }
     };
     if found.removed_through > 0 {

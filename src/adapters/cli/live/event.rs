@@ -22,7 +22,7 @@ pub enum Standing {
     Failed,
 }
 
-/// Something that happened, as `start --log --json` prints it after its first line.
+/// Something that happened, as `serve --log --json` prints it after its first line.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(tag = "event", rename_all = "kebab-case", rename_all_fields = "camelCase")]
 pub enum Event {
@@ -50,6 +50,8 @@ pub enum Event {
         target: Option<String>,
         /// The error's code; null if it succeeded or runs.
         code: Option<String>,
+        /// The result in a few words, or the error's message, redacted.
+        says: Option<String>,
     },
     /// Requests that are not told of one by one, since too many came at once. Only where people read.
     Many {
@@ -115,6 +117,7 @@ impl Event {
             op: entry.op.clone(),
             target: entry.target.clone(),
             code: entry.code.clone(),
+            says: entry.error.clone().or_else(|| entry.summary.clone()).filter(|text| !text.is_empty()),
         }
     }
 }

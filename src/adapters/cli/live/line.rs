@@ -1,6 +1,9 @@
 //! An event as one line for a person, no wider than the terminal. Nothing that a client chose can steer it.
 
+use bailiwick_contract::time::parse_rfc3339;
+
 use super::super::columns::{columns, cut, cut_front};
+use super::super::local_time::day_and_time;
 use super::super::printer::{Paint, one_line, paint};
 use super::event::{Event, Standing};
 
@@ -17,7 +20,9 @@ const LEAST_TARGET: usize = 8;
 pub fn line(event: &Event, time: &str, room: Option<usize>) -> String {
     let cut_to_room = |text: &str| room.map_or_else(|| text.to_owned(), |room| cut(text, room));
     match event {
-        Event::Request { at, standing, duration_ms, caller, client, scope, op, target, code, .. } => {
+        Event::Request {
+            at, standing, duration_ms, caller, client, scope, op, target, code, says, ..
+        } => {
             let is_narrow = room.is_some_and(|room| room < NARROW);
             let who = who(client.as_deref().unwrap_or(caller));
             let took = duration_ms.map_or_else(String::new, took);
@@ -28,7 +33,16 @@ pub fn line(event: &Event, time: &str, room: Option<usize>) -> String {
             };
             let word = format!("{:<8}", word(*standing));
             let room = room.map(|room| room.saturating_sub(columns(&front) + columns(&word)));
-            let asked = asked(op, scope.as_deref(), target.as_deref(), code.as_deref(), room);
+            let asked = match (target, says) {
+                // A command has no target: its result names it.
+                (None, Some(says)) => {
+                    let scope =
+                        scope.as_ref().map(|scope| format!(" {}", one_line(scope))).unwrap_or_default();
+                    let text = format!("{}{scope}: {}", one_line(op), one_line(says));
+                    room.map_or_else(|| text.clone(), |room| cut(&text, room))
+                }
+                _ => asked(op, scope.as_deref(), target.as_deref(), code.as_deref(), room),
+            };
             format!("{front}{}{asked}", paint(colour(*standing), &word)).trim_end().to_owned()
         }
         Event::Many { count, not_ok } => {
@@ -99,7 +113,7 @@ const fn word(standing: Standing) -> &'static str {
     match standing {
         Standing::Running => "running",
         Standing::Ok => "ok",
-        Standing::Refused => "refused",
+        Standing::Refused => "denied",
         Standing::Asks => "asks",
         Standing::Failed => "failed",
     }
@@ -113,9 +127,10 @@ const fn colour(standing: Standing) -> Paint {
     }
 }
 
-/// Returns the hours, minutes and seconds of a time in RFC 3339.
-fn clock(time: &str) -> &str {
-    time.get(11..19).unwrap_or("        ")
+/// Returns the hours, minutes and seconds of a time in RFC 3339, in the time zone of this computer.
+fn clock(time: &str) -> String {
+    let shown = parse_rfc3339(time).map(|ms| day_and_time(ms, false)).unwrap_or_default();
+    shown.get(11..19).unwrap_or("        ").to_owned()
 }
 
 fn took(ms: f64) -> String {
@@ -152,13 +167,16 @@ mod tests {
             op: op.to_owned(),
             target: Some(target.to_owned()),
             code: code.map(str::to_owned),
+            says: None,
         }
     }
 
     #[test]
     fn a_request_takes_one_line_of_the_terminals_width_at_most() {
         let shown = line(&request("claude-code", "file.read", "src/main.rs", None), "", Some(80));
-        assert_eq!(shown, "23:12:04    1.2 ms  claude-code   ok      file.read app:src/main.rs");
+        let at = clock("2026-11-21T23:12:04.567Z");
+        assert!(at.ends_with(":04"), "{at}");
+        assert_eq!(shown, format!("{at}    1.2 ms  claude-code   ok      file.read app:src/main.rs"));
         let long = format!("{}/main.rs", "folder/".repeat(40));
         for (client, op, target, code) in [
             ("claude-code", "file.write", long.as_str(), Some("permission_denied")),
@@ -178,5 +196,29 @@ mod tests {
         }
         let shown = line(&request("x", "file.write", &long, Some("permission_denied")), "", Some(80));
         assert!(shown.ends_with("main.rs: permission_denied"), "{shown}");
+    }
+
+    #[test]
+    fn a_command_is_shown_with_its_end_and_a_refused_one_with_the_reason() {
+        let mut event = request("claude-code", "command.run", "", None);
+        let mut shown_with = |text: &str, standing_code: Option<&str>, room| {
+            if let Event::Request { target, says, code, standing, .. } = &mut event {
+                (*target, *says) = (None, Some(text.to_owned()));
+                *code = standing_code.map(str::to_owned);
+                *standing = if code.is_some() { Standing::Refused } else { Standing::Ok };
+            }
+            line(&event, "", Some(room))
+        };
+        let ok = shown_with("`npm test`, full, exit 0", None, 120);
+        assert!(ok.ends_with("ok      command.run app: `npm test`, full, exit 0"), "{ok}");
+        let denied = shown_with("`git push` does not run: the rule `git push *` denies it", Some("x"), 80);
+        assert!(
+            denied.contains("denied  command.run app: `git push` does") && denied.ends_with('\u{2026}'),
+            "{denied}"
+        );
+        for room in [80, 120] {
+            let shown = shown_with(&"漢字の長い説明".repeat(20), None, room);
+            assert!((room - 1..=room).contains(&columns(&shown)), "{room}: {shown}");
+        }
     }
 }

@@ -17,11 +17,13 @@ use super::super::args::{HereArgs, Preset, capability};
 pub enum ScopeCommand {
     /// List the scopes and what they grant
     List,
-    /// Tell everything about one scope, and what it comes to
+    /// Show one scope and its effective permissions
     Show(ScopeIdArgs),
-    /// Add a scope for a folder, or for this computer's screens
+    /// Open one more folder
     Add(ScopeAddArgs),
-    /// Change a scope: its folders, how commands are held, its limits
+    /// Let clients take pictures of this computer's screens
+    AddScreen(ScopeAddScreenArgs),
+    /// Change a scope: its folders, how commands are sandboxed, its limits
     ///
     /// Limits: runtime-seconds, output-bytes, memory-megabytes (of each process),
     /// job-memory-megabytes (of all together), processes, file-megabytes, live-processes,
@@ -30,7 +32,7 @@ pub enum ScopeCommand {
     Edit(ScopeEditArgs),
     /// Remove a scope; its files stay
     ///
-    /// On a terminal it shows what goes, and asks. `bailiwick config undo` puts it back.
+    /// On a terminal it shows what goes, and asks. `bailiwick undo` puts it back.
     Remove(ScopeRemoveArgs),
     /// Grant capabilities, files, commands, hosts or windows
     ///
@@ -70,18 +72,38 @@ pub enum ScreenShare {
 /// `scope add`.
 #[derive(Debug, Args)]
 pub struct ScopeAddArgs {
-    /// The folder; with `--type computer` the scope's id
+    /// The folder
     pub folder: PathBuf,
-    /// What the scope is about
-    #[arg(long = "type", value_enum, default_value = "folder", value_name = "TYPE")]
+    /// What the scope is about; `scope add-screen` is for the computer
+    #[arg(long = "type", value_enum, default_value = "folder", value_name = "TYPE", hide = true)]
     pub kind: ScopeKind,
     /// With `--type computer`: show clients these; default displays and windows
-    #[arg(long, value_enum, value_name = "WHAT", require_equals = true, num_args = 0.., value_delimiter = ',',
+    #[arg(long, hide = true, value_enum, value_name = "WHAT", require_equals = true, num_args = 0.., value_delimiter = ',',
         default_missing_values = ["displays", "windows"], hide_possible_values = true)]
     pub screen: Vec<ScreenShare>,
     /// How it is opened.
     #[command(flatten)]
     pub how: HereArgs,
+    /// Show what would change, and change nothing
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+/// `scope add-screen`.
+#[derive(Debug, Args)]
+pub struct ScopeAddScreenArgs {
+    /// The scope's id, such as `screen`
+    pub id: String,
+    /// The scope's name for people
+    #[arg(long)]
+    pub name: Option<String>,
+    /// Show clients these: displays, windows, processes; default displays and windows
+    #[arg(long, value_enum, value_name = "WHAT", value_delimiter = ',', default_values = ["displays", "windows"],
+        hide_possible_values = true)]
+    pub screen: Vec<ScreenShare>,
+    /// Show what would change, and change nothing
+    #[arg(long)]
+    pub dry_run: bool,
 }
 
 /// `scope edit`.
@@ -101,17 +123,17 @@ pub struct ScopeEditArgs {
     /// Grant this instead: read-only, coding or full
     #[arg(long, value_enum, value_name = "PRESET", hide_possible_values = true)]
     pub preset: Option<Preset>,
-    /// Turn commands on, with rules to begin with
+    /// Enable commands with a starter rule set
     #[arg(long)]
     pub commands: bool,
-    /// Strike a rule, wherever it stands
-    #[arg(long, value_name = "RULE")]
+    /// Remove a rule from every list
+    #[arg(long = "remove-rule", alias = "forget", value_name = "RULE")]
     pub forget: Vec<String>,
     /// What commands reach: none, loopback or full; `scope allow --host` names hosts
     #[arg(long, value_name = "WHAT", hide_possible_values = true,
         value_parser = word::<NetworkRule>(&["none", "loopback", "full"]))]
     pub network: Option<NetworkRule>,
-    /// Hold commands: auto, full, partial or none
+    /// Sandbox commands: auto, full, partial or none
     #[arg(long, value_name = "LEVEL", hide_possible_values = true,
         value_parser = word::<SandboxLevel>(&["auto", "full", "partial", "none"]))]
     pub sandbox: Option<SandboxLevel>,
@@ -119,7 +141,7 @@ pub struct ScopeEditArgs {
     #[arg(long, value_name = "MODE", hide_possible_values = true,
         value_parser = word::<ShellMode>(&["off", "sandboxed"]))]
     pub shell: Option<ShellMode>,
-    /// Let held commands read this folder too
+    /// Let sandboxed commands read this folder
     #[arg(long, value_name = "FOLDER")]
     pub read_path: Vec<PathBuf>,
     /// Look up programs here first

@@ -28,9 +28,7 @@ pub fn run(home: &Home, args: &ScopeEditArgs) -> Result<Report, Failure> {
         if !args.screen.is_empty() {
             if scope.scope_type != ScopeType::Computer {
                 return Err(Failure::invalid("--screen", "a folder scope takes no pictures of screens")
-                    .hint(
-                        "Make one for the computer: `bailiwick scope add screen --type computer --screen`.",
-                    ));
+                    .hint("Make one for the computer: `bailiwick scope add-screen screen`."));
             }
             share(scope, &args.screen);
         }

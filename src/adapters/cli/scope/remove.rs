@@ -44,6 +44,6 @@ pub fn run(home: &Home, printer: Printer, args: &ScopeRemoveArgs) -> Result<Repo
         let removed = config.scopes.remove(place_of(config, &args.id)?);
         let text = format!("Closed scope `{id}`. Its files stay as they are.\n");
         let output = ScopeRemoveOutput { ok: true, removed: removed.id, roots: removed.roots, written: true };
-        Ok(Report::of(text, &output).note("hint: `bailiwick config undo` puts it back."))
+        Ok(Report::of(text, &output).note("hint: `bailiwick undo` puts it back."))
     })
 }

@@ -45,7 +45,7 @@ pub fn change(
         let after = config.scopes[place].clone();
         let changes = difference(Some(&before), Some(&after));
         let said = match (changes.is_empty(), dry_run) {
-            (true, _) => format!("Nothing to change: scope `{}` is so already.\n", after.id),
+            (true, _) => format!("No changes needed for scope `{}`.\n", after.id),
             (false, true) => format!("Would change scope `{}`:\n", after.id),
             (false, false) => format!("Changed scope `{}`:\n", after.id),
         };

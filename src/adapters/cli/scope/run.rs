@@ -15,7 +15,10 @@ pub fn run(home: &Home, printer: Printer, command: &ScopeCommand) -> Result<Repo
     match command {
         ScopeCommand::List => Ok(list::run(&home.config()?)),
         ScopeCommand::Show(args) => show::run(home, &args.id),
-        ScopeCommand::Add(args) => add::run(home, args),
+        ScopeCommand::Add(args) => add::run(&home.dry_run(args.dry_run), args),
+        ScopeCommand::AddScreen(args) => {
+            add::add_screen(&home.dry_run(args.dry_run), &args.id, args.name.as_deref(), &args.screen)
+        }
         ScopeCommand::Edit(args) => edit::run(home, args),
         ScopeCommand::Remove(args) => remove::run(home, printer, args),
         ScopeCommand::Allow(args) => grant::run(home, args, grant::allow),

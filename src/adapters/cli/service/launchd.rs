@@ -169,7 +169,7 @@ impl Manager for Launchd {
 /// Returns the agent's text.
 fn agent(job: &Job) -> String {
     let string = |text: &str| format!("<string>{}</string>", escaped(text));
-    let mut words = vec![string(&job.program), string("start")];
+    let mut words = vec![string(&job.program), string("serve")];
     if let Some(config) = &job.config {
         words.extend([string("--config"), string(config)]);
     }

@@ -24,4 +24,5 @@ mod xml;
 
 pub use job::begin;
 pub use output::{DoneOutput, InstallOutput, RemoveOutput, StatusOutput};
+pub use remove::{installed_file, remove_installed};
 pub use run::run;

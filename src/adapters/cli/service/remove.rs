@@ -1,13 +1,34 @@
 //! `service remove`: ends the service and takes its file away.
 
+use std::path::PathBuf;
+
 use bailiwick_contract::{ErrorCode, Failure};
 
 use super::super::args::ServiceRemoveArgs;
+use super::super::home::Home;
 use super::super::printer::Report;
 use super::file;
-use super::manager::Manager;
+use super::manager::{Manager, manager};
 use super::output::RemoveOutput;
 use super::status::installed;
+
+/// Returns the file of the service of this computer, if there is one that Bailiwick wrote.
+pub fn installed_file(home: &Home) -> Option<PathBuf> {
+    let manager = manager(home).ok()?;
+    let path = manager.file();
+    file::read(path).as_deref().is_some_and(file::is_ours).then(|| path.to_owned())
+}
+
+/// Removes the service, if Bailiwick has installed it.
+///
+/// # Errors
+/// As [`run`].
+pub fn remove_installed(home: &Home) -> Result<Option<Report>, Failure> {
+    if installed_file(home).is_none() {
+        return Ok(None);
+    }
+    run(&*manager(home)?, &ServiceRemoveArgs { dry_run: false }).map(Some)
+}
 
 /// Removes the service. What clients started keeps running.
 ///
@@ -45,5 +66,5 @@ pub fn run(manager: &dyn Manager, args: &ServiceRemoveArgs) -> Result<Report, Fa
             report.note(format!("{} could not be asked to end the service ({why}).", manager.name()))
         }
     };
-    Ok(report.note("Processes that clients started keep running: `bailiwick processes`."))
+    Ok(report.note("Processes that clients started keep running: `bailiwick ps`."))
 }

@@ -131,7 +131,7 @@ impl Manager for Systemd {
 
 /// Returns the unit's text.
 fn unit(job: &Job) -> String {
-    let mut words = vec![quoted(&job.program), "start".to_owned()];
+    let mut words = vec![quoted(&job.program), "serve".to_owned()];
     if let Some(config) = &job.config {
         // Only behind the program `$` stands for other things.
         words.extend(["--config".to_owned(), quoted(&config.replace('$', "$$"))]);

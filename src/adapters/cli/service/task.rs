@@ -178,7 +178,7 @@ fn csv_fields(line: &str) -> Vec<String> {
 
 /// Returns the task's text.
 fn task(job: &Job) -> Result<String, Failure> {
-    let mut words = vec!["start".to_owned()];
+    let mut words = vec!["serve".to_owned()];
     if let Some((_, home)) = job.environment.iter().find(|(name, _)| *name == "BAILIWICK_HOME") {
         words.extend(["--home".to_owned(), quoted(plain(home)?)]);
     }

@@ -36,7 +36,12 @@ impl TestFolder {
     fn new() -> Self {
         let folder = std::env::temp_dir().join(format!("bailiwick-service-{}", id::new_id()));
         let dirs = Dirs::below(folder.join("home"));
-        let home = Home { config_path: bailiwick_config::Config::path(&dirs), dirs, config_is_named: false };
+        let home = Home {
+            config_path: bailiwick_config::Config::path(&dirs),
+            dirs,
+            config_is_named: false,
+            is_dry_run: false,
+        };
         home.edit(IfMissing::Make, |_| Ok(())).expect("a config");
         fs::create_dir(folder.join("bin")).expect("made");
         Self { folder, home }
@@ -120,7 +125,7 @@ fn an_agent_says_to_other_readers_what_was_meant() {
         job.environment.iter().map(|(name, value)| (*name, value)).collect();
     let expected = json!({
         "Label": LABEL,
-        "ProgramArguments": [job.program, "start", "--config", job.config, "--said", job.said],
+        "ProgramArguments": [job.program, "serve", "--config", job.config, "--said", job.said],
         "EnvironmentVariables": environment,
         "RunAtLoad": true,
         "KeepAlive": {"SuccessfulExit": false},
@@ -189,7 +194,7 @@ print(json.dumps(all))";
     }
     let quote = |path: &str| format!("\"{}\"", path.replace('"', "\\\""));
     let expected = format!(
-        "start --home {} --config {} --said {}",
+        "serve --home {} --config {} --said {}",
         quote(&job.environment[0].1),
         quote(job.config.as_deref().expect("named")),
         quote(&job.said)

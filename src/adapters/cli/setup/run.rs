@@ -45,6 +45,11 @@ pub fn run(
     if plan.is_nothing() && offer.is_nothing() {
         return Ok(offer.told(report(home, &plan)));
     }
+    if home.is_dry_run {
+        let mut report = report(home, &plan);
+        report.text = format!("{}\nNothing was written.\n", shown::opening(&plan)?.trim_end());
+        return Ok(report);
+    }
     if !how.yes && !can_ask {
         return Err(questions::cannot_ask(folder.is_some()));
     }

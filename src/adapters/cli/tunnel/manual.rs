@@ -77,9 +77,14 @@ pub fn off(home: &Home) -> Result<Report, Failure> {
         config.http.public_base_url = None;
         Ok(())
     })?;
-    let written = before.http.public_base_url.is_some();
+    let is_public = before.http.public_base_url.is_some();
+    let written = is_public && !home.is_dry_run;
     let output = TunnelOutput { written, ..output_of(&before, None) };
-    let text = if written { "There is no public URL any more.\n" } else { "There was no public URL.\n" };
+    let text = match (is_public, written) {
+        (false, _) => "There was no public URL.\n",
+        (true, false) => "Would serve no public URL any more.\n",
+        (true, true) => "There is no public URL any more.\n",
+    };
     let report = Report::of(text, &output);
     let report = if written { with_restart(home, report) } else { report };
     Ok(match TunnelLock::exposure(&home.dirs).and_then(|tunnel| tunnel.process_id) {

@@ -20,6 +20,6 @@ pub fn run(home: &Home, printer: Printer, command: &TunnelCommand) -> Result<Opt
             open::run(home, printer, TunnelProgram::openai(&args.tunnel_id)?, &args.care)
         }
         TunnelCommand::Manual(args) => manual::manual(home, printer, args).map(Some),
-        TunnelCommand::Off => manual::off(home).map(Some),
+        TunnelCommand::Off(args) => manual::off(&home.dry_run(args.dry_run)).map(Some),
     }
 }

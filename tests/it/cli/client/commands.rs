@@ -308,8 +308,8 @@ fn every_answer_with_json_follows_its_schema() {
     fs::create_dir(desk.path(".cursor")).expect("made");
     let calls: [(&str, &[&str]); 8] = [
         ("client.list", &["client", "list", "--json"]),
-        ("client.install", &["client", "install", "cursor", "--dry-run", "--json"]),
-        ("client.install", &["client", "install", "--all", "--scope", "project", "--yes", "--json"]),
+        ("client.add", &["client", "add", "cursor", "--dry-run", "--json"]),
+        ("client.add", &["client", "add", "--all", "--scope", "project", "--yes", "--json"]),
         ("client.list.changes", &["client", "list", "--changes", "--json"]),
         ("client.print", &["client", "print", "codex", "--json"]),
         ("client.undo", &["client", "undo", "--dry-run", "--json"]),

@@ -94,6 +94,7 @@ impl RunBlocking for Op {
             ok: options.ok,
             code: options.code.map(|code| code.as_str().to_owned()),
             caller: options.caller.clone(),
+            client: None,
             session: options.session.clone(),
             since_ms: shown::moment("options.since", options.since.as_deref())?,
             until_ms: shown::moment("options.until", options.until.as_deref())?,
