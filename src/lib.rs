@@ -14,3 +14,5 @@ pub use bailiwick_policy as policy;
 pub use bailiwick_providers as providers;
 
 pub mod adapters;
+mod autostart;
+mod installation;

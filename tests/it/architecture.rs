@@ -212,6 +212,21 @@ fn a_crate_uses_only_crates_above_it() {
     assert_none(&problems);
 }
 
+/// The modules of the root package that the adapters are built on know no adapter.
+#[test]
+fn what_adapters_are_built_on_knows_none_of_them() {
+    let mut problems = Vec::new();
+    for folder in ["src/installation", "src/autostart"] {
+        let files = rust_files(folder);
+        assert!(!files.is_empty(), "{folder} is gone");
+        for file in files {
+            let named = file.lines().filter(|(_, line)| line.contains("adapters"));
+            problems.extend(named.map(|(number, line)| format!("{}:{number}: {line}", file.path)));
+        }
+    }
+    assert_none(&problems);
+}
+
 /// Inside the engine, whose modules are layers too: the compiler does not hold those.
 #[test]
 fn a_module_uses_only_modules_above_it() {

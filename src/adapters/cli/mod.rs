@@ -8,7 +8,6 @@
 mod approve;
 mod args;
 mod ask;
-mod bounded_run;
 mod bundle;
 mod call;
 mod child;
@@ -29,9 +28,6 @@ mod examples;
 mod exposures;
 mod fold;
 mod history;
-mod home;
-mod jsonc;
-mod limit;
 mod live;
 mod local_time;
 mod man;
@@ -42,7 +38,6 @@ mod printer;
 mod processes;
 mod registries;
 mod run;
-mod running;
 mod runtime;
 mod schemas;
 mod scope;
@@ -52,7 +47,6 @@ mod service_facts;
 mod setup;
 mod start;
 mod status;
-mod stdio_session;
 mod steps;
 mod table;
 mod throwaway;
@@ -64,6 +58,10 @@ mod tunnel;
 mod uninstall;
 mod url_check;
 mod zip;
+
+use crate::installation::{
+    bounded_run, home, jsonc, known_token, limit, own_program, running, stdio_session, text,
+};
 
 pub use command_line::{Misuse, check_command_line};
 pub use definition::definition;

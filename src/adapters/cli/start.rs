@@ -68,7 +68,7 @@ pub struct Started {
 /// # Errors
 /// When Bailiwick is not set up, another service runs, or the port is taken: nothing is served then.
 pub fn run(home: Home, printer: Printer, args: &StartArgs) -> Result<(), Failure> {
-    let home = &service::begin(home, &args.background)?;
+    let home = &service::begin(home, args.background.home.as_deref(), args.background.said.as_deref())?;
     let config = home.config()?;
     let has_tokens = !home.tokens()?.records().is_empty();
     let needs_token = !config.http.allow_loopback_without_token;

@@ -11,6 +11,7 @@ use bailiwick_history::Filter;
 use super::args::{TokenCare, TokenCommand, TokenCreateArgs, TokenRotateArgs};
 use super::ask;
 use super::home::Home;
+use super::known_token::known;
 use super::printer::{Fit, Printer, Report, Table, one_line, with_nearest};
 
 /// A day, in milliseconds.
@@ -138,19 +139,6 @@ pub fn run(home: &Home, printer: Printer, command: &TokenCommand) -> Result<Repo
             })
         }
     }
-}
-
-/// Finds a token by name or id.
-///
-/// # Errors
-/// `not_found`, with the nearest name.
-pub fn known<'a>(records: &'a [TokenRecord], name: &str) -> Result<&'a TokenRecord, Failure> {
-    records.iter().find(|record| record.name == name || record.id == name).ok_or_else(|| {
-        let failure =
-            Failure::new(ErrorCode::NotFound, format!("there is no token named `{}`", one_line(name)));
-        let names = records.iter().map(|record| record.name.as_str());
-        with_nearest(failure, name, names, "`bailiwick token list` shows them.")
-    })
 }
 
 /// Asks on a terminal whether a token is to stop opening what it opens.

@@ -5,13 +5,12 @@
 
 mod client;
 mod frame;
-mod place;
 mod server;
 
+pub use crate::installation::running::socket_path as path;
 pub use client::{Client, ConnectError, connect};
 pub use frame::Hello;
 pub(super) use frame::unanswered;
-pub use place::path;
 pub use server::serve;
 
 pub use bailiwick_platform::local_socket::{BindError, Listener, is_own_user};

@@ -175,7 +175,8 @@ pub fn trials(wanted: &Wanted) -> Vec<Trial> {
 
 /// Lists the pages, each with a name: `guides/cookbook`.
 fn guides(wanted: &Wanted) -> Vec<(String, Page)> {
-    let paths = ["docs/guides", "docs/clients", "docs/concepts", "docs/tutorials"].into_iter().flat_map(files);
+    let paths =
+        ["docs/guides", "docs/clients", "docs/concepts", "docs/tutorials"].into_iter().flat_map(files);
     let pages = paths.map(|path| shown_path(&path)).filter(|path| path.ends_with(".md"));
     let pages = pages.filter_map(|path| {
         let name = path.trim_start_matches("docs/").trim_end_matches(".md").to_owned();

@@ -27,6 +27,7 @@ mod toml_settings;
 mod undo;
 mod yaml_settings;
 
+pub use super::own_program::{on_path, own_program};
 pub use args::{Care, CheckArgs, ClientCommand, ClientsAtSetup};
 pub use connect_at_setup::Offer;
 pub use edit::masked;
@@ -36,7 +37,6 @@ pub use list::{caller_of, look as look_at_clients};
 #[cfg(feature = "schemas")]
 pub use output::schemas;
 pub use output::{ConnectionState, ListedClient};
-pub use places::{on_path, own_program};
 pub use print::snippet;
 pub use remove::{added_settings, remove_added};
 pub use run::run;

@@ -4,7 +4,6 @@
 
 mod edit;
 mod examine;
-mod kept;
 mod output;
 mod path;
 mod run;
@@ -12,7 +11,6 @@ mod show;
 mod undo;
 mod validate;
 
-pub use kept::KeptConfigs;
 pub use output::{EditOutput, PathOutput, ShowOutput, ValidateOutput};
 pub use run::run;
 pub use undo::run as undo;

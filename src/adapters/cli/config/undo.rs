@@ -10,8 +10,8 @@ use super::super::home::Home;
 use super::super::printer::{Printer, Report, one_line, printable};
 use super::edit::{diff, report, write_over};
 use super::examine::{examine, problems_text};
-use super::kept::KeptConfigs;
 use super::validate::read;
+use crate::installation::kept_configs::KeptConfigs;
 
 /// Puts back the config as it was before the last change; the next call goes one change further back.
 ///

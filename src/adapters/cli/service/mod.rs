@@ -5,24 +5,20 @@
 //! Writes one file of its own and changes no other; never needs root, and never says that a service runs without having
 //! asked its manager.
 
-mod file;
 mod install;
-mod job;
-mod launchd;
 mod logs;
-mod manager;
 mod output;
-mod programs;
 mod remove;
 mod run;
 mod status;
-mod systemd;
-mod task;
 #[cfg(test)]
 mod tests;
-mod xml;
 
-pub use job::begin;
+use crate::autostart::{file, job, manager, systemd};
+#[cfg(test)]
+use crate::autostart::{launchd, programs, task};
+
+pub use crate::autostart::job::begin;
 pub use output::{DoneOutput, InstallOutput, RemoveOutput, StatusOutput};
 pub use remove::{installed_file, remove_installed};
 pub use run::run;

@@ -9,7 +9,6 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::adapters::socket;
 use bailiwick_config::TokenRecord;
 use bailiwick_contract::time::now_ms;
 use bailiwick_platform::dirs::Dirs;
@@ -37,12 +36,17 @@ pub struct RunningNote {
     pub certificate_sha256: Option<String>,
 }
 
+/// Returns the path of the socket of an installation.
+pub fn socket_path(dirs: &Dirs) -> PathBuf {
+    dirs.runtime.join("bailiwick.sock")
+}
+
 /// Returns whether a service holds the lock beside the socket.
 pub fn is_running(home: &Home) -> bool {
     // Without a lock file there was never a service.
     OpenOptions::new()
         .write(true)
-        .open(socket::path(&home.dirs).with_extension("lock"))
+        .open(socket_path(&home.dirs).with_extension("lock"))
         .is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)))
 }
 

@@ -5,12 +5,12 @@ use std::path::Path;
 use bailiwick_contract::{ErrorCode, Failure};
 use bailiwick_platform::service_manager::{ServiceManager, service_manager};
 
-use super::super::home::Home;
 use super::job::Job;
 use super::launchd::Launchd;
 use super::programs::{ProgramOutput, Programs};
 use super::systemd::Systemd;
 use super::task::TaskScheduler;
+use crate::installation::home::Home;
 
 /// How the service stands, by its manager's word.
 #[derive(Debug, Clone, PartialEq, Eq)]

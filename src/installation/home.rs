@@ -12,8 +12,8 @@ use bailiwick_platform::paths;
 use bailiwick_platform::{machine, memory};
 use bailiwick_policy::{OwnFolders, Scopes};
 
-use super::config::KeptConfigs;
-use super::token;
+use super::kept_configs::KeptConfigs;
+use super::known_token::known;
 
 /// What to do where there is no config yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -227,7 +227,7 @@ impl Home {
     pub fn caller(&self, name: Option<&str>, transport: Transport) -> Result<Caller, Failure> {
         let Some(name) = name else { return Ok(Caller::local(transport)) };
         let tokens = self.tokens()?;
-        let record = token::known(tokens.records(), name)?;
+        let record = known(tokens.records(), name)?;
         if record.is_expired(time::now_ms()) {
             return Err(Failure::denied("expired-token", format!("the token `{name}` has expired"))
                 .hint(format!("Run `bailiwick token rotate {name} --expires 30d`.")));

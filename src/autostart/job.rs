@@ -10,10 +10,9 @@ use bailiwick_platform::dirs::{self, Dirs};
 use bailiwick_platform::fs::create_private_file;
 use bailiwick_platform::{paths, service_manager};
 
-use super::super::args::BackgroundArgs;
-use super::super::client::own_program;
-use super::super::home::Home;
 use super::file;
+use crate::installation::home::Home;
+use crate::installation::own_program::own_program;
 
 /// The variables that choose an installation.
 const VARIABLES: [&str; 3] = ["BAILIWICK_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"];
@@ -98,8 +97,8 @@ const fn is_no_xml(it: char) -> bool {
 ///
 /// # Errors
 /// `provider_unavailable` where the file cannot be written.
-pub fn begin(home: Home, background: &BackgroundArgs) -> Result<Home, Failure> {
-    if let Some(said) = &background.said {
+pub fn begin(home: Home, own_home: Option<&Path>, said: Option<&Path>) -> Result<Home, Failure> {
+    if let Some(said) = said {
         let failed = |error: io::Error| {
             Failure::new(ErrorCode::ProviderUnavailable, format!("{}: {error}", said.display()))
         };
@@ -110,8 +109,8 @@ pub fn begin(home: Home, background: &BackgroundArgs) -> Result<Home, Failure> {
         let options = if is_long { options.write(true).truncate(true) } else { options.append(true) };
         options.open(said).and_then(service_manager::say_into).map_err(failed)?;
     }
-    let Some(folder) = &background.home else { return Ok(home) };
-    Home::in_dirs(Dirs::below(folder.clone()), home.config_is_named.then_some(&*home.config_path))
+    let Some(folder) = own_home else { return Ok(home) };
+    Home::in_dirs(Dirs::below(folder.to_owned()), home.config_is_named.then_some(&*home.config_path))
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use bailiwick_contract::{ErrorCode, Failure, id};
 use bailiwick_platform::dirs::Dirs;
 use bailiwick_platform::fs::{create_private_dir, replace_private_file};
 
-use super::super::printer::one_line;
+use super::text::one_line;
 
 /// How many are kept.
 const KEPT: usize = 20;

@@ -14,13 +14,13 @@ use bailiwick_contract::{ErrorCode, Failure};
 use bailiwick_platform::machine;
 use bailiwick_platform::service_manager::ServiceManager;
 
-use super::super::home::Home;
-use super::super::running::RunningNote;
 use super::file::{self, WRITTEN_BY};
 use super::job::Job;
 use super::manager::{Manager, Standing, Words, done};
 use super::programs::{ProgramOutput, Programs};
 use super::xml::escaped;
+use crate::installation::home::Home;
+use crate::installation::running::RunningNote;
 
 /// What `schtasks` calls a task that runs. The word is of the system's language; the number in the list is not.
 const RUNS: &str = "267009";

@@ -12,12 +12,12 @@ use bailiwick_contract::{ErrorCode, Failure};
 use bailiwick_platform::dirs::UserFolders;
 use bailiwick_platform::service_manager::ServiceManager;
 
-use super::super::limit::Limit;
 use super::file::WRITTEN_BY;
 use super::job::{Job, account};
 use super::manager::{Manager, Standing, Words, done, no_home};
 use super::programs::{ProgramOutput, Programs};
 use super::xml::escaped;
+use crate::installation::limit::Limit;
 
 /// The agent's name. The project has no domain of its own; `local` is nobody's.
 pub const LABEL: &str = "local.bailiwick.service";

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use bailiwick_contract::{ErrorCode, Failure};
 
-use super::super::bounded_run::{Unfinished, run_to_end};
-use super::super::limit::Limit;
+use crate::installation::bounded_run::{Unfinished, run_to_end};
+use crate::installation::limit::Limit;
 
 /// How long a program may take.
 const TIME: Duration = Duration::from_secs(20);

@@ -1,0 +1,16 @@
+//! One installation of Bailiwick on this computer: its folders, config and tokens, and who works on it now.
+//!
+//! Below the adapters: nothing here knows a command line, a terminal or a transport.
+
+#![expect(clippy::disallowed_methods, reason = "an installation's own paths are the user's own")]
+
+pub mod bounded_run;
+pub mod home;
+pub mod jsonc;
+pub mod kept_configs;
+pub mod known_token;
+pub mod limit;
+pub mod own_program;
+pub mod running;
+pub mod stdio_session;
+pub mod text;
