@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use bailiwick_contract::envelope::kind;
 use bailiwick_contract::json::read_unambiguous;
-use bailiwick_contract::{Envelope, Failure, Progress, Reply, TargetRule};
+use bailiwick_contract::{Envelope, Failure, Progress, Reply, TargetRule, is_success};
 use bailiwick_engine::requests;
 
 use super::backend::{Backend, Origin};
@@ -184,13 +184,7 @@ fn outcome(reply: &Reply) -> Value {
 
 /// Returns whether a request did what it was sent for: a command that fails is answered, but did not.
 fn succeeded(outcome: &Value) -> bool {
-    let data = &outcome["data"];
-    outcome["ok"] == true
-        && data["exitCode"].as_i64().is_none_or(|code| code == 0)
-        && data["running"] != true
-        && !data["signal"].is_string()
-        && data["timedOut"] != true
-        && !matches!(data["outcome"].as_str(), Some("timeOver" | "impossible"))
+    outcome["ok"] == true && is_success(&outcome["data"])
 }
 
 /// Returns whether a request is about the process that was started before it, unless it names another.

@@ -3,6 +3,7 @@
 // Git is asked for every merge.
 #[cfg(unix)]
 mod against_git;
+mod batches;
 mod callers;
 // Git is asked thousands of times for the form of a change, minutes under wine; there random patches and the case files land.
 #[cfg(unix)]

@@ -24,6 +24,11 @@ pub fn is_id(text: &str) -> bool {
     ulid::Ulid::from_string(text).is_ok()
 }
 
+/// Returns when an identifier was made, in milliseconds since the epoch; `None` for what is no identifier.
+pub fn began_ms(text: &str) -> Option<i64> {
+    i64::try_from(ulid::Ulid::from_string(text).ok()?.timestamp_ms()).ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -33,5 +38,8 @@ mod tests {
         let ids: Vec<String> = (0..1_000).map(|_| new_id()).collect();
         assert!(ids.is_sorted_by(|one, next| one < next));
         assert!(ids.iter().all(|id| is_id(id)));
+        let now_ms = crate::time::now_ms();
+        assert!(ids.iter().all(|id| began_ms(id).is_some_and(|ms| (now_ms - 60_000..=now_ms).contains(&ms))));
+        assert_eq!(began_ms("no identifier"), None);
     }
 }

@@ -41,7 +41,7 @@ pub use hex::hex;
 pub use json::Json;
 pub use limits::{CommonOption, CommonOptions, Detail, Limits};
 pub use one_or_many::OneOrMany;
-pub use outcome::{Image, Outcome, Reply};
+pub use outcome::{Image, Outcome, Reply, is_success};
 pub use path::RawPath;
 pub use progress::Progress;
 pub use secret::Secret;

@@ -47,6 +47,16 @@ pub struct Reply {
     pub images: Vec<Image>,
 }
 
+/// Returns whether the data of an answer says that the request did what it was sent for: a command that fails is answered,
+/// but did not.
+pub fn is_success(data: &Value) -> bool {
+    data["exitCode"].as_i64().is_none_or(|code| code == 0)
+        && data["running"] != true
+        && !data["signal"].is_string()
+        && data["timedOut"] != true
+        && !matches!(data["outcome"].as_str(), Some("timeOver" | "impossible"))
+}
+
 impl Outcome {
     /// Writes the JSON object that goes to the client.
     pub fn into_reply(self) -> Reply {

@@ -1,5 +1,6 @@
 //! Every operation of this build: a folder a family, a file an operation.
 
+pub mod batch;
 pub mod code;
 pub mod codex;
 pub mod command;
@@ -24,5 +25,6 @@ pub static FAMILIES: &[&Family] = &[
     &process::FAMILY,
     &screen::FAMILY,
     &codex::FAMILY,
+    &batch::FAMILY,
     &history::FAMILY,
 ];

@@ -1,10 +1,14 @@
 //! What an operation can see of the service while it runs.
 
 use std::ops::Deref;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
 use bailiwick_config::Config;
-use bailiwick_contract::{Caller, Cancel, Capability, Image, Progress};
+use bailiwick_contract::{Caller, Cancel, Capability, Envelope, Failure, Image, Outcome, Progress};
 use bailiwick_history::HistoryHandle;
 use bailiwick_platform::dirs::Dirs;
 use bailiwick_platform::launch::Launcher;
@@ -65,8 +69,38 @@ impl Deref for ServiceFacts {
     }
 }
 
+/// The way in for requests that an operation makes: each is judged, run and recorded as if its caller had sent it.
+pub trait Submit: Send + Sync {
+    /// Reads a request as clients write it.
+    ///
+    /// # Errors
+    /// `invalid_request` that names the field.
+    fn read(&self, request: Value) -> Result<Envelope, Failure>;
+
+    /// Judges, runs and records a request, of the batch `batch` if it is a step of one. `gone` ends it.
+    fn submit<'a>(
+        self: Arc<Self>,
+        caller: &'a Caller,
+        batch: Option<&'a str>,
+        request: Envelope,
+        gone: &'a CancellationToken,
+    ) -> Pin<Box<dyn Future<Output = Outcome> + Send + 'a>>;
+}
+
+/// The request that an operation runs for.
+pub struct Request {
+    /// Its id, as in its answer and in the history.
+    pub id: String,
+    /// The id of the batch that it is a step of.
+    pub batch: Option<String>,
+    /// The way in for requests that the operation makes.
+    pub submit: Arc<dyn Submit>,
+}
+
 /// The surroundings of one request.
 pub struct Context {
+    /// The request.
+    pub request: Request,
     /// Who asked.
     pub caller: Arc<Caller>,
     /// When to stop.
@@ -92,6 +126,7 @@ struct Notes {
 impl Context {
     /// Creates the surroundings of a request.
     pub fn new(
+        request: Request,
         caller: Arc<Caller>,
         cancel: Cancel,
         progress: Progress,
@@ -99,7 +134,7 @@ impl Context {
         scopes: Vec<Arc<Scope>>,
         history: HistoryHandle,
     ) -> Self {
-        Self { caller, cancel, progress, service, scopes, history, notes: Mutex::default() }
+        Self { request, caller, cancel, progress, service, scopes, history, notes: Mutex::default() }
     }
 
     /// Returns what commands may do in the folders of a scope: programs write no more than `file.*` may.

@@ -12,7 +12,7 @@ mod packed;
 mod signature;
 mod table;
 
-pub use context::{Context, Providers, ServiceFacts};
+pub use context::{Context, Providers, Request, ServiceFacts, Submit};
 pub use describe::{describe_operation, describe_shortly, describe_target, type_name};
 pub use entry::{
     Attempt, ConditionalNeeds, Entry, NoFields, Operation, RunAsync, RunBlocking, RunForm, Running, Schemas,

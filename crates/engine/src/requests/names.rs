@@ -52,6 +52,7 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("file.copy", "cp copy copy_file duplicate_file file.cp file.duplicate fs.copy"),
     ("file.restore", "undo undo_edit file.undo"),
     ("file.history", "file.versions"),
+    ("history.undo", "undo_last undo_changes revert revert_changes rollback history.revert history.rollback"),
     (
         "command.run",
         "bash sh zsh shell exec execute run cmd terminal subprocess run_command execute_command exec_command run_shell_command execute_shell_command shell_command local_shell shell.run shell.exec shell.execute bash.run bash.exec terminal.run command.exec command.execute run_terminal_cmd run_terminal_command run_in_terminal run_bash run_bash_command subprocess.run process.run process.exec container.exec",

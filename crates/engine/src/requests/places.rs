@@ -138,6 +138,7 @@ const FIELDS: &[(&str, &str, &str)] = &[
     ("code.read_symbol code.references", "input.name", "symbol symbol_name query identifier"),
     ("codex.run codex.start", "input.prompt", "task message instructions query"),
     ("history.get", "target", "id operation_id"),
+    ("history.undo", "input.operation", "operation_id id"),
     ("history.*", "options.limit", "max_results max count n"),
     ("screen.capture_window", "target", "window_id window id"),
     ("screen.capture", "target", "display_id display id"),

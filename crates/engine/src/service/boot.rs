@@ -1,5 +1,6 @@
 //! Making a service out of a config.
 
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use crate::operations::FAMILIES;
@@ -54,6 +55,8 @@ pub struct Service {
     pub(super) held: Arc<Shares>,
     pub(super) watch: OnceLock<ConfigWatch>,
     pub(super) keys: Arc<KeyRing>,
+    /// Whether it was looked for batches that were cut off.
+    pub(super) is_recovered: AtomicBool,
 }
 
 impl Service {
@@ -116,6 +119,7 @@ impl Service {
             held: Shares::new(MAX_HELD),
             watch: OnceLock::new(),
             keys,
+            is_recovered: AtomicBool::new(false),
         }))
     }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::registry::{Context, Entry, RunForm};
+use crate::registry::{Context, Entry, Request, RunForm};
 use bailiwick_contract::{
     Caller, Cancel, Effect, ErrorCode, Failure, Json, Outcome, Progress, ScopeNeed, Threads,
 };
@@ -29,6 +29,7 @@ pub(super) async fn run(
     state: &ServiceState,
     permit: Permit,
     caller: Arc<Caller>,
+    request: Request,
     record: Record,
     gone: &CancellationToken,
     progress: Progress,
@@ -41,7 +42,7 @@ pub(super) async fn run(
         ScopeNeed::In(_) => Vec::new(),
     };
     let (facts, history) = (state.facts.clone(), record.history().clone());
-    let cx = Context::new(caller, cancel.clone(), progress, facts, scopes, history);
+    let cx = Context::new(request, caller, cancel.clone(), progress, facts, scopes, history);
     if let Some(done) = attempted(&cx, &permit) {
         return record.finish_async(bounded(Ok(done), &permit), cx.take_notes()).await;
     }

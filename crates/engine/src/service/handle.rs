@@ -4,11 +4,13 @@ use std::future::{Future, pending, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use tokio_util::sync::CancellationToken;
 
+use crate::registry::{Request, Submit};
 use bailiwick_contract::{Caller, Envelope, ErrorCode, Failure, Outcome, Progress, StageName, Threads};
 use bailiwick_history::Phase;
 use bailiwick_policy::{Case, decide};
@@ -37,10 +39,35 @@ impl Service {
         self.handle_told(Arc::new(caller.clone()), envelope, gone, &Progress::default()).await
     }
 
+    /// As [`Service::handle_told`], for a request that an operation makes.
+    pub(super) async fn handle_step(
+        self: &Arc<Self>,
+        caller: Arc<Caller>,
+        batch: Option<String>,
+        request: Envelope,
+        gone: &CancellationToken,
+    ) -> Outcome {
+        self.handle_part(caller, batch, Ok(request), gone, &Progress::default()).await
+    }
+
     /// As [`Service::handle`], and the operation writes on `progress` how far it is.
     pub async fn handle_told(
         self: &Arc<Self>,
         caller: Arc<Caller>,
+        envelope: Result<Envelope, Failure>,
+        gone: &CancellationToken,
+        progress: &Progress,
+    ) -> Outcome {
+        if !self.is_recovered.load(Ordering::Acquire) {
+            self.take_back_batches().await;
+        }
+        self.handle_part(caller, None, envelope, gone, progress).await
+    }
+
+    async fn handle_part(
+        self: &Arc<Self>,
+        caller: Arc<Caller>,
+        batch: Option<String>,
         envelope: Result<Envelope, Failure>,
         gone: &CancellationToken,
         progress: &Progress,
@@ -54,7 +81,7 @@ impl Service {
         let (service, progress) = (Arc::clone(self), progress.clone());
         let mut request = Box::pin(async move {
             let mut answer =
-                pin!(service.answer(Arc::clone(&caller), envelope, record, gone.clone(), progress));
+                pin!(service.answer(Arc::clone(&caller), batch, envelope, record, gone.clone(), progress));
             tokio::select! {
                 biased;
                 outcome = &mut answer => outcome,
@@ -112,6 +139,7 @@ impl Service {
     async fn answer(
         self: &Arc<Self>,
         caller: Arc<Caller>,
+        batch: Option<String>,
         envelope: Result<Envelope, Failure>,
         mut record: Record,
         gone: CancellationToken,
@@ -172,7 +200,9 @@ impl Service {
                 .hint("For the user: `bailiwick status` says what is wrong with the history.");
             return record.refuse(failure).await;
         }
-        dispatch::run(&state, permit, caller, record, &gone, progress, turn).await
+        let submit: Arc<dyn Submit> = Arc::<Self>::clone(self);
+        let request = Request { id: record.operation_id().to_owned(), batch, submit };
+        dispatch::run(&state, permit, caller, request, record, &gone, progress, turn).await
     }
 }
 

@@ -8,6 +8,7 @@ mod handle;
 mod near;
 mod record;
 mod shares;
+mod submit;
 mod watch;
 
 pub use boot::{BootError, Service, ServiceSettings, ServiceState};

@@ -138,8 +138,8 @@ fn hello(name: Option<&str>, encrypted: bool) -> Vec<u8> {
 /// Makes an answer of a host: one that asks for another greeting, or an ordinary one.
 fn server_hello(again: bool) -> Vec<u8> {
     const RETRY: [u8; 32] = [
-        0xcf, 0x21, 0xad, 0x74, 0xe5, 0x9a, 0x61, 0x11, 0xbe, 0x1d, 0x8c, 0x02, 0x1e, 0x65, 0xb8, 0x91, 0xc2, 0xa2,
-        0x11, 0x16, 0x7a, 0xbb, 0x8c, 0x5e, 0x07, 0x9e, 0x09, 0xe2, 0xc8, 0xa8, 0x33, 0x9c,
+        0xcf, 0x21, 0xad, 0x74, 0xe5, 0x9a, 0x61, 0x11, 0xbe, 0x1d, 0x8c, 0x02, 0x1e, 0x65, 0xb8, 0x91, 0xc2,
+        0xa2, 0x11, 0x16, 0x7a, 0xbb, 0x8c, 0x5e, 0x07, 0x9e, 0x09, 0xe2, 0xc8, 0xa8, 0x33, 0x9c,
     ];
     let random = if again { RETRY } else { [9; 32] };
     let body = [&[3, 3][..], &random, &[0, 0x13, 1, 0, 0, 0]].concat();
@@ -177,7 +177,9 @@ async fn a_greeting_for_the_host_goes_through_and_is_counted() {
 
 #[tokio::test]
 async fn a_greeting_for_another_host_or_for_none_sends_nothing() {
-    for (name, why) in [(Some("evil.test"), "another server"), (None, "no server"), (Some("good.test.evil"), "another")] {
+    for (name, why) in
+        [(Some("evil.test"), "another server"), (None, "no server"), (Some("good.test.evil"), "another")]
+    {
         let bench = Bench::new(&[&["127.0.0.1"]]).await;
         let mut client = bench.tunnel("good.test").await;
         let mut host = bench.accept().await;
@@ -214,7 +216,9 @@ async fn a_second_greeting_must_name_the_same_host() {
 
 #[tokio::test]
 async fn a_name_that_leads_to_an_address_that_is_not_public_is_refused() {
-    for address in ["169.254.169.254", "10.0.0.1", "127.0.0.9", "::1", "fd00:ec2::254", "::ffff:10.0.0.1", "224.0.0.1"] {
+    for address in
+        ["169.254.169.254", "10.0.0.1", "127.0.0.9", "::1", "fd00:ec2::254", "::ffff:10.0.0.1", "224.0.0.1"]
+    {
         let bench = Bench::new(&[&[address]]).await;
         let to = format!("good.test:{}", bench.port);
         let answer = bench.ask(format!("CONNECT {to} HTTP/1.1\r\nHost: {to}\r\n\r\n")).await;
@@ -251,13 +255,17 @@ async fn what_stands_behind_a_request_is_not_passed_on() {
         ),
         ("A: b", "GET /smuggled HTTP/1.1\r\nHost: evil.test\r\n\r\n", ""),
     ] {
-        let request = format!("POST http://{to}/path HTTP/1.1\r\nHost: {to}\r\nProxy-Authorization: x\r\n{fields}\r\n\r\n{body}");
+        let request = format!(
+            "POST http://{to}/path HTTP/1.1\r\nHost: {to}\r\nProxy-Authorization: x\r\n{fields}\r\n\r\n{body}"
+        );
         let (answer, got) = tokio::join!(bench.ask(request), async {
             let mut host = bench.accept().await;
             let head = head(&mut host).await;
             let mut got = vec![0; passed.len()];
             host.read_exact(&mut got).await.expect("it comes");
-            host.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: keep-alive\r\n\r\nok").await.expect("sent");
+            host.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: keep-alive\r\n\r\nok")
+                .await
+                .expect("sent");
             // The host keeps the connection open; the proxy ends it.
             format!("{head}{}{}", String::from_utf8_lossy(&got), rest(&mut host).await)
         });
@@ -272,8 +280,17 @@ async fn what_stands_behind_a_request_is_not_passed_on() {
 async fn chunks_that_can_be_read_in_two_ways_end_the_request() {
     let bench = Bench::new(&[&["127.0.0.1"]]).await;
     let to = format!("good.test:{}", bench.port);
-    for body in ["3;a=b\r\nabc\r\n", "+3\r\nabc\r\n", "0x3\r\nabc\r\n", "3\nabc\n", "3\r\nabcd", "0\r\nHost: evil.test\r\n\r\n", "\r\n"] {
-        let request = format!("POST http://{to}/ HTTP/1.1\r\nHost: {to}\r\nTransfer-Encoding: chunked\r\n\r\n{body}");
+    for body in [
+        "3;a=b\r\nabc\r\n",
+        "+3\r\nabc\r\n",
+        "0x3\r\nabc\r\n",
+        "3\nabc\n",
+        "3\r\nabcd",
+        "0\r\nHost: evil.test\r\n\r\n",
+        "\r\n",
+    ] {
+        let request =
+            format!("POST http://{to}/ HTTP/1.1\r\nHost: {to}\r\nTransfer-Encoding: chunked\r\n\r\n{body}");
         let (answer, got) = tokio::join!(bench.ask(request), async {
             let mut host = bench.accept().await;
             let _ = head(&mut host).await;
@@ -288,20 +305,26 @@ async fn chunks_that_can_be_read_in_two_ways_end_the_request() {
 async fn an_answer_that_leads_to_another_host_leads_there_only_if_that_is_allowed() {
     let bench = Bench::new(&[&["127.0.0.1"]]).await;
     let to = format!("good.test:{}", bench.port);
-    let (answer, ()) = tokio::join!(bench.ask(format!("GET http://{to}/ HTTP/1.1\r\nHost: {to}\r\n\r\n")), async {
-        let mut host = bench.accept().await;
-        let _ = head(&mut host).await;
-        host.write_all(b"HTTP/1.1 302 Found\r\nLocation: http://evil.test/\r\nContent-Length: 0\r\n\r\n").await.expect("sent");
-    });
+    let (answer, ()) =
+        tokio::join!(bench.ask(format!("GET http://{to}/ HTTP/1.1\r\nHost: {to}\r\n\r\n")), async {
+            let mut host = bench.accept().await;
+            let _ = head(&mut host).await;
+            host.write_all(b"HTTP/1.1 302 Found\r\nLocation: http://evil.test/\r\nContent-Length: 0\r\n\r\n")
+                .await
+                .expect("sent");
+        });
     assert!(answer.contains("location: http://evil.test/"), "{answer}");
     let answer = bench.ask("GET http://evil.test/ HTTP/1.1\r\nHost: evil.test\r\n\r\n").await;
     assert!(answer.starts_with("HTTP/1.1 403 "), "{answer}");
     assert!(answer.contains("`bailiwick scope allow app --host 'evil.test'` allows it"), "{answer}");
-    let (answer, ()) = tokio::join!(bench.ask(format!("GET http://{to}/ HTTP/1.1\r\nHost: {to}\r\n\r\n")), async {
-        let mut host = bench.accept().await;
-        let _ = head(&mut host).await;
-        host.write_all(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\n\r\nother").await.expect("sent");
-    });
+    let (answer, ()) =
+        tokio::join!(bench.ask(format!("GET http://{to}/ HTTP/1.1\r\nHost: {to}\r\n\r\n")), async {
+            let mut host = bench.accept().await;
+            let _ = head(&mut host).await;
+            host.write_all(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\n\r\nother")
+                .await
+                .expect("sent");
+        });
     assert!(answer.starts_with("HTTP/1.1 502 ") && !answer.contains("other\n"), "{answer}");
 }
 
@@ -347,7 +370,11 @@ async fn with_the_proxy_all_its_connections_end() {
     assert_eq!(rest(&mut client).await, "");
     assert_eq!(rest(&mut host).await, "");
     // The task drops its listener when it is ended.
-    let refused = async { while TcpStream::connect(at).await.is_ok() { tokio::task::yield_now().await } };
+    let refused = async {
+        while TcpStream::connect(at).await.is_ok() {
+            tokio::task::yield_now().await
+        }
+    };
     tokio::time::timeout(LONG, refused).await.expect("nothing listens any more");
 }
 

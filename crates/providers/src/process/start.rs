@@ -112,7 +112,7 @@ impl Processes {
             },
             max_time,
         });
-        let (request, remains) = kept.inspect_err(|_| folders::remove(&folder))?;
+        let (request, remains) = kept.inspect_err(|_| self.retained.release(&folder))?;
         let held = self.launcher.start_kept(request).await.map_err(|error| {
             self.retained.release(&folder);
             not_started(&error)

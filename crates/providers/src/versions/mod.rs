@@ -11,6 +11,6 @@ mod seen;
 mod store;
 
 pub use authors::Authors;
-pub use record::{FileFacts, Kept, Location, Record, Relocation};
+pub use record::{ChangeSource, FileFacts, Kept, Location, Record, Relocation};
 pub use seen::{MAX_SEEN_BYTES, Seen};
 pub use store::{Before, Deposit, FileChange, FoundRecord, VersionStore};

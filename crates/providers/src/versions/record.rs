@@ -13,11 +13,35 @@ pub struct Record {
     pub scope: String,
     /// The operation that made it.
     pub op: String,
+    /// The id of the request that made it; empty in records of earlier versions, as the next one.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub operation_id: String,
+    /// Whose request it was: a token's id, or `local`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub caller: String,
+    /// The id of the batch that the request is a step of, if it is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub batch: Option<String>,
     /// Its files.
     pub files: Vec<Kept>,
     /// How things that are kept whole are put back, in order. Where there are any, the files are not put back one by one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub relocations: Vec<Relocation>,
+}
+
+/// The request that makes a change.
+#[derive(Debug, Clone, Copy)]
+pub struct ChangeSource<'a> {
+    /// The scope in which it is made.
+    pub scope: &'a str,
+    /// The name of its operation.
+    pub op: &'a str,
+    /// The id of the request.
+    pub operation_id: &'a str,
+    /// Whose request it is: a token's id, or `local`.
+    pub caller: &'a str,
+    /// The id of the batch that the request is a step of, if it is one.
+    pub batch: Option<&'a str>,
 }
 
 /// A file as it was.

@@ -8,6 +8,7 @@
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,7 +21,7 @@ use bailiwick_platform::fs::{
     new_private_file, open_own_file,
 };
 
-use super::record::{FileFacts, Kept, Record, Relocation};
+use super::record::{ChangeSource, FileFacts, Kept, Record, Relocation};
 
 /// The largest content that is kept: of a file that is edited.
 const MAX_CONTENT_BYTES: u64 = 64 << 20;
@@ -125,7 +126,7 @@ impl VersionStore {
     ///
     /// # Errors
     /// Those of the file system; `FileTooLarge` for a content over 64 MiB.
-    pub fn keep(&self, scope: &str, op: &str, changes: &[FileChange]) -> io::Result<String> {
+    pub fn keep(&self, source: ChangeSource<'_>, changes: &[FileChange]) -> io::Result<String> {
         let contents = || changes.iter().filter_map(|change| change.before.as_ref());
         if contents().any(|before| before.content.len() as u64 > MAX_CONTENT_BYTES) {
             return Err(io::ErrorKind::FileTooLarge.into());
@@ -147,7 +148,7 @@ impl VersionStore {
                 }
             })
             .collect();
-        let record = new_record(&undo_id, scope, op, files, Vec::new());
+        let record = new_record(&undo_id, source, files, Vec::new());
         let json = to_line(&record)?;
         let bytes = contents().map(|before| before.content.len() as u64).sum::<u64>() + json.len() as u64;
         let part = self.changes.reserve(bytes + FILE_BYTES, &self.clock)?;
@@ -161,13 +162,12 @@ impl VersionStore {
     /// Those of the file system.
     pub fn note(
         &self,
-        scope: &str,
-        op: &str,
+        source: ChangeSource<'_>,
         files: Vec<Kept>,
         relocations: Vec<Relocation>,
     ) -> io::Result<String> {
         let undo_id = id::new_id();
-        let record = new_record(&undo_id, scope, op, files, relocations);
+        let record = new_record(&undo_id, source, files, relocations);
         let json = to_line(&record)?;
         let part = self.changes.reserve(json.len() as u64 + FILE_BYTES, &self.clock)?;
         write_record(&part, &record, &json, std::iter::empty())?;
@@ -227,6 +227,37 @@ impl VersionStore {
         found
     }
 
+    /// Lists the changes of a scope that began within two times, both included, the newest first: those that
+    /// `is_wanted` takes, which may also end the search.
+    pub fn changes_since(
+        &self,
+        scope: &str,
+        since_ms: i64,
+        until_ms: i64,
+        mut is_wanted: impl FnMut(&Record) -> ControlFlow<(), bool>,
+    ) -> Vec<FoundRecord> {
+        let mut names: Vec<(String, PathBuf)> = Vec::new();
+        for part in self.changes.parts().into_iter().chain(self.whole.parts()) {
+            let Ok(entries) = fs::read_dir(part.join("log")) else { continue };
+            names.extend(entries.flatten().filter_map(|entry| {
+                let undo_id = entry.file_name().into_string().ok()?;
+                let began_ms = id::began_ms(&undo_id)?;
+                (since_ms..=until_ms).contains(&began_ms).then(|| (undo_id, entry.path()))
+            }));
+        }
+        names.sort_unstable_by(|one, next| next.0.cmp(&one.0));
+        let mut found = Vec::new();
+        for (undo_id, file) in names {
+            let Some(record) = read_record(&file, scope, &undo_id) else { continue };
+            match is_wanted(&record.record) {
+                ControlFlow::Continue(true) => found.push(record),
+                ControlFlow::Continue(false) => {}
+                ControlFlow::Break(()) => break,
+            }
+        }
+        found
+    }
+
     /// Returns the content that a path had in a version (`s-` and digits), if it is kept.
     pub fn content_of_version(&self, scope: &str, path: &str, version: &str) -> Option<Vec<u8>> {
         self.changes_of(scope, path).iter().find_map(|found| {
@@ -283,12 +314,11 @@ impl Deposit {
     /// Those of the file system.
     pub fn write(
         &self,
-        scope: &str,
-        op: &str,
+        source: ChangeSource<'_>,
         files: Vec<Kept>,
         relocations: Vec<Relocation>,
     ) -> io::Result<()> {
-        let record = new_record(&self.undo_id, scope, op, files, relocations);
+        let record = new_record(&self.undo_id, source, files, relocations);
         write_record(&self.part, &record, &to_line(&record)?, std::iter::empty())
     }
 
@@ -318,16 +348,18 @@ fn slot(part: &Path, number: usize) -> Result<Slot, DoorError> {
 
 fn new_record(
     undo_id: &str,
-    scope: &str,
-    op: &str,
+    source: ChangeSource<'_>,
     files: Vec<Kept>,
     relocations: Vec<Relocation>,
 ) -> Record {
     Record {
         undo_id: undo_id.to_owned(),
         at_ms: time::now_ms(),
-        scope: scope.to_owned(),
-        op: op.to_owned(),
+        scope: source.scope.to_owned(),
+        op: source.op.to_owned(),
+        operation_id: source.operation_id.to_owned(),
+        caller: source.caller.to_owned(),
+        batch: source.batch.map(str::to_owned),
         files,
         relocations,
     }
@@ -433,6 +465,16 @@ mod tests {
         }
     }
 
+    fn by(op: &str) -> ChangeSource<'_> {
+        ChangeSource {
+            scope: "app",
+            op,
+            operation_id: "01JD0000000000000000000000",
+            caller: "local",
+            batch: None,
+        }
+    }
+
     fn ground() -> (PathBuf, VersionStore) {
         let state = std::env::temp_dir().join(format!("bailiwick-versions-{}", id::new_id()));
         let store = VersionStore::below(&state);
@@ -444,8 +486,8 @@ mod tests {
         use bailiwick_platform::fs::Protection;
 
         let (state, store) = ground();
-        let first = store.keep("app", "file.write", &[change("a", b"one")]).expect("it is kept");
-        let second = store.keep("app", "file.patch", &[change("a", b"two"), change("b", b"three")]);
+        let first = store.keep(by("file.write"), &[change("a", b"one")]).expect("it is kept");
+        let second = store.keep(by("file.patch"), &[change("a", b"two"), change("b", b"three")]);
         let second = second.expect("it is kept");
         let changes = store.changes_of("app", "a");
         let ids: Vec<String> = changes.iter().map(|it| it.record.undo_id.clone()).collect();
@@ -475,7 +517,7 @@ mod tests {
         store.changes = RetainedFolder::new(state.join("versions/changes"), limits);
         let mut newest = String::new();
         for at in 0..100_u8 {
-            newest = store.keep("app", "file.write", &[change("a", &[at; 300_000])]).expect("it is kept");
+            newest = store.keep(by("file.write"), &[change("a", &[at; 300_000])]).expect("it is kept");
             assert!(bytes_below(&state.join("versions")) <= 8 << 20);
         }
         let left = store.changes_of("app", "a");
@@ -492,7 +534,7 @@ mod tests {
         create_private_dir(&state).expect("made");
         let started = time::now_ms();
         assert_eq!(store.clock.now_at(started, 10_000), started);
-        let undo_id = store.keep("app", "file.write", &[change("a", b"one")]).expect("it is kept");
+        let undo_id = store.keep(by("file.write"), &[change("a", b"one")]).expect("it is kept");
         let part = store.changes.parts()[0].clone();
         for (wrong_by, passed) in [(200 * DAY_MS, 1_000), (200 * DAY_MS, 4_000), (-200 * DAY_MS, 8_000)] {
             let now_ms = store.clock.now_at(started + passed + wrong_by, 10_000 + passed);

@@ -10,7 +10,9 @@ use bailiwick_policy::{PathRules, Permit, PermittedPath};
 use bailiwick_providers::file::{
     Current, MAX_PLAIN_BYTES, Outgoing, Place, Slot, Whole, cannot_undo, current, sha256_hex,
 };
-use bailiwick_providers::versions::{Before, Deposit, FileChange, Kept, Location, Relocation, VersionStore};
+use bailiwick_providers::versions::{
+    Before, ChangeSource, Deposit, FileChange, Kept, Location, Relocation, VersionStore,
+};
 
 /// How many digits of a hash stand for a scope's folders.
 const KEY_DIGITS: usize = 16;
@@ -138,6 +140,16 @@ impl<'a> Undo<'a> {
         VersionStore::below(&self.cx.service.dirs.state)
     }
 
+    fn source<'b>(&'b self, scope: &'b str) -> ChangeSource<'b> {
+        ChangeSource {
+            scope,
+            op: self.permit.spec().name,
+            operation_id: &self.cx.request.id,
+            caller: self.cx.caller.identity(),
+            batch: self.cx.request.batch.as_deref(),
+        }
+    }
+
     /// Keeps the contents of files.
     ///
     /// # Errors
@@ -149,7 +161,7 @@ impl<'a> Undo<'a> {
             }
         }
         if self.is_wanted {
-            let kept = self.store().keep(&scope_key(self.permit), self.permit.spec().name, changes);
+            let kept = self.store().keep(self.source(&scope_key(self.permit)), changes);
             self.kept = Some(Keeping::Record(kept.map_err(|error| not_kept(&error))?));
         }
         Ok(())
@@ -161,8 +173,7 @@ impl<'a> Undo<'a> {
     /// As [`Undo::whole`].
     pub fn moves(&mut self, files: Vec<Kept>, relocations: Vec<Relocation>) -> Result<(), Failure> {
         if self.is_wanted {
-            let (scope, op) = (scope_key(self.permit), self.permit.spec().name);
-            let kept = self.store().note(&scope, op, files, relocations);
+            let kept = self.store().note(self.source(&scope_key(self.permit)), files, relocations);
             self.kept = Some(Keeping::Record(kept.map_err(|error| not_kept(&error))?));
         }
         Ok(())
@@ -185,7 +196,7 @@ impl<'a> Undo<'a> {
             ErrorKind::FileTooLarge => too_large(disk_bytes),
             _ => not_kept(&error),
         })?;
-        let written = deposit.write(&scope_key(self.permit), self.permit.spec().name, files, relocations);
+        let written = deposit.write(self.source(&scope_key(self.permit)), files, relocations);
         let slot = written
             .map_err(|error| not_kept(&error))
             .and_then(|()| deposit.slot(0).map_err(|error| not_kept(&error)));

@@ -24,6 +24,9 @@ mod write;
 
 use crate::registry::{Entry, Family};
 
+pub use kept::scope_key;
+pub use restore::{RestoredFile, not_kept, restore_changes};
+
 /// The family's table.
 pub static FAMILY: Family = Family {
     name: "file",

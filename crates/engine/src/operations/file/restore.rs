@@ -1,5 +1,6 @@
 //! `file.restore`: take a change back, or bring back an earlier version of a file.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
@@ -11,6 +12,7 @@ use bailiwick_contract::{
     ScopeNeed, ScopeType, TargetRule, Threads,
 };
 use bailiwick_policy::{InputPath, Permit, WritablePath};
+use bailiwick_providers::edit::{Text, text_diff};
 use bailiwick_providers::file::{
     Current, Locks, Place, Site, Step, content_version, current, perform, sha256_hex,
 };
@@ -18,6 +20,9 @@ use bailiwick_providers::versions::{FileChange, FoundRecord, Kept, VersionStore}
 
 use super::kept::{self, Undo};
 use super::restore_whole::restore_whole;
+
+/// The largest text that is compared for a preview.
+const MAX_DIFF_BYTES: usize = 1 << 20;
 
 /// The operation.
 pub struct Op;
@@ -67,6 +72,9 @@ pub struct RestoredFile {
     pub version_before: Option<String>,
     /// The version now; `null` if the file is gone again.
     pub version: Option<String>,
+    /// The change as a unified diff, with `dryRun`, of text and as far as there is room.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub diff: Option<String>,
 }
 
 impl Operation for Op {
@@ -109,11 +117,7 @@ impl RunBlocking for Op {
         let wanted = match (&input.undo_id, &input.version) {
             (Some(undo_id), None) if permit.path().rel().is_root() => {
                 let found = store.record(&kept::scope_key(permit), undo_id);
-                let found = found.ok_or_else(|| not_kept("that change"))?;
-                if !found.record.relocations.is_empty() {
-                    return restore_whole(cx, permit, &found);
-                }
-                by_undo(permit, &found)?
+                return restore_changes(cx, permit, &[found.ok_or_else(|| not_kept("that change"))?]);
             }
             (Some(_), None) => {
                 return Err(Failure::invalid("target", "an `undoId` names its files, so there is no target")
@@ -141,21 +145,74 @@ struct RestoreTarget {
     content: Option<Vec<u8>>,
     /// The version that it must have now; `None` inside for no file at all.
     must_be: Option<Option<String>>,
+    /// The version that it had before the change: it has it still where the change was cut off.
+    before: Option<String>,
 }
 
-pub(super) fn not_kept(what: &str) -> Failure {
+/// Creates the failure for what cannot be brought back.
+pub fn not_kept(what: &str) -> Failure {
     Failure::new(ErrorCode::NotFound, format!("{what} is not kept, or not any more"))
         .hint("Use file.history to see what is kept.")
 }
 
-fn by_undo(permit: &Permit, found: &FoundRecord) -> Result<Vec<RestoreTarget>, Failure> {
+/// Takes changes back together, the newest of them first: all of them, or none. What is kept whole comes alone.
+///
+/// # Errors
+/// `not_found` if something is not kept any more; `conflict` if a file was changed since, or between two of them; those
+/// of the path rules, which judge every path.
+pub fn restore_changes(cx: &Context, permit: &Permit, changes: &[FoundRecord]) -> Result<Output, Failure> {
+    match changes {
+        [found] if !found.record.relocations.is_empty() => restore_whole(cx, permit, found),
+        _ => restore(cx, permit, by_changes(permit, changes)?),
+    }
+}
+
+fn by_changes(permit: &Permit, changes: &[FoundRecord]) -> Result<Vec<RestoreTarget>, Failure> {
     let judged = |path: &str| permit.resolve_writable(&RawPath(path.to_owned()));
-    let wanted = found.record.files.iter().enumerate().map(|(at, kept)| {
-        let (path, back_to) = (judged(&kept.path)?, kept.moved_from.as_deref().map(judged).transpose()?);
-        let must_be = Some(kept.version_after.clone());
-        Ok(RestoreTarget { content: content(found, at)?, path, back_to, must_be, kept: kept.clone() })
-    });
-    wanted.collect()
+    let mut targets: Vec<RestoreTarget> = Vec::new();
+    // Which target has a name, as it was before the changes that were looked at.
+    let mut by_name: HashMap<String, usize> = HashMap::new();
+    for found in changes {
+        for (at, kept) in found.record.files.iter().enumerate() {
+            let back_to = kept.moved_from.as_deref().map(judged).transpose()?;
+            let content = content(found, at)?;
+            let index = match by_name.remove(&kept.path) {
+                Some(index) => {
+                    let target = &mut targets[index];
+                    let version = target.kept.sha256.as_deref().map(content_version);
+                    if version != kept.version_after {
+                        return Err(changed_since(&kept.path));
+                    }
+                    match back_to {
+                        // It is gone: it comes back under the name that it had.
+                        Some(path) if target.must_be == Some(None) => target.path = path,
+                        Some(path) => target.back_to = Some(path),
+                        None => {}
+                    }
+                    (target.content, target.kept) = (content, kept.clone());
+                    index
+                }
+                None => {
+                    let must_be = Some(kept.version_after.clone());
+                    let before = kept.sha256.as_deref().map(content_version);
+                    let path = judged(&kept.path)?;
+                    targets.push(RestoreTarget {
+                        content,
+                        path,
+                        back_to,
+                        must_be,
+                        before,
+                        kept: kept.clone(),
+                    });
+                    targets.len() - 1
+                }
+            };
+            by_name.insert(kept.moved_from.clone().unwrap_or_else(|| kept.path.clone()), index);
+        }
+    }
+    // What was not there at all before goes, whatever its name is now.
+    targets.iter_mut().filter(|it| it.content.is_none()).for_each(|it| it.back_to = None);
+    Ok(targets)
 }
 
 /// Returns the content that a file had; `None` if there was no file.
@@ -183,7 +240,8 @@ fn by_version(
     let found = changes.iter().find_map(|it| Some((it, it.record.files.iter().position(is_it)?)));
     let (found, at) = found.ok_or_else(|| not_kept("that version of the file"))?;
     let (kept, must_be) = (found.record.files[at].clone(), options.if_version.clone().map(Some));
-    Ok(vec![RestoreTarget { path: path.clone(), back_to: None, content: content(found, at)?, kept, must_be }])
+    let content = content(found, at)?;
+    Ok(vec![RestoreTarget { path: path.clone(), back_to: None, content, kept, must_be, before: None }])
 }
 
 /// What is to be done about one file.
@@ -210,10 +268,11 @@ fn restore(cx: &Context, permit: &Permit, wanted: Vec<RestoreTarget>) -> Result<
         })
         .collect();
     let held = Locks::below(&cx.service.dirs.state).take(&places, &cx.cancel)?;
+    let mut preview = Preview::new(permit);
     let mut ready = Vec::with_capacity(wanted.len());
     for (it, (at, back_to)) in wanted.into_iter().zip(sites) {
         cx.cancel.check()?;
-        ready.push(work_out(cx, it, at, back_to)?);
+        ready.push(work_out(cx, it, at, back_to, &mut preview)?);
     }
     let mut undo_id = None;
     if !dry_run {
@@ -234,6 +293,33 @@ fn restore(cx: &Context, permit: &Permit, wanted: Vec<RestoreTarget>) -> Result<
     let names: Vec<&str> = files.iter().take(8).map(|file| file.path.as_str()).collect();
     cx.summarize(format!("{} files restored: {}", files.len(), names.join(", ")));
     Ok(Output { files, undo_id, dry_run })
+}
+
+/// Shows what a restoring changes, to those who may read it.
+struct Preview {
+    is_dry_run: bool,
+    /// How many bytes of diffs may still be shown.
+    room: usize,
+}
+
+impl Preview {
+    fn new(permit: &Permit) -> Self {
+        let may_read = permit.allows(Capability::FsRead);
+        let room = if may_read { permit.limits().max_output_bytes / 4 } else { 0 };
+        Self { is_dry_run: permit.common().dry_run, room }
+    }
+
+    /// Returns what becomes of a text; `None` where it is no text, or where there is no room.
+    fn diff(&mut self, names: (&str, &str), now: Option<&[u8]>, then: Option<&[u8]>) -> Option<String> {
+        let text = |bytes: Option<&[u8]>| Text::decode(bytes.unwrap_or_default().to_vec()).ok();
+        let names = (now.map(|_| names.0), then.map(|_| names.1));
+        if self.room == 0 || now.map_or(0, <[u8]>::len).max(then.map_or(0, <[u8]>::len)) > MAX_DIFF_BYTES {
+            return None;
+        }
+        let diff = text_diff(names, &text(now)?, &text(then)?);
+        self.room = self.room.checked_sub(diff.len())?;
+        Some(diff)
+    }
 }
 
 /// Opens the folder of a path; the name itself is not followed.
@@ -257,13 +343,20 @@ fn work_out(
     wanted: RestoreTarget,
     at: Site,
     back_to: Option<Site>,
+    preview: &mut Preview,
 ) -> Result<RestoreStep, Failure> {
-    let RestoreTarget { path, kept, must_be, content, .. } = wanted;
-    let shown = path.shown();
+    let RestoreTarget { path, kept, must_be, before, content, back_to: now } = wanted;
+    let (shown, now) = (path.shown(), now.map(|path| path.shown()));
     let found = found_at(&at, cx)?;
     let version_now = found.as_ref().map(|found| found.version.clone());
-    if must_be.is_some_and(|must_be| must_be != version_now) {
-        return Err(changed_since(&shown));
+    let bytes_now = found.as_ref().map(|found| &found.bytes[..]);
+    let is_unchanged = now.is_none() && before.is_some() && before == version_now;
+    if !is_unchanged && must_be.is_some_and(|must_be| must_be != version_now) {
+        let failure = changed_since(&shown);
+        return Err(match preview.diff((&shown, &shown), bytes_now, content.as_deref()) {
+            Some(diff) => failure.detail("diff", diff),
+            None => failure,
+        });
     }
     if let Some(Site::Place(place)) = &back_to
         && place.stat()?.is_some()
@@ -271,7 +364,8 @@ fn work_out(
         return Err(changed_since(&place.path.shown()));
     }
     let version = content.as_ref().map(|content| content_version(&sha256_hex(content)));
-    let now = kept.moved_from.clone().filter(|_| back_to.is_some());
+    let name = now.as_deref().unwrap_or(&shown);
+    let diff = preview.is_dry_run.then(|| preview.diff((&shown, name), bytes_now, content.as_deref()));
     let mode_now = found.as_ref().map(|found| found.stat.mode & 0o777);
     let before = found.map(kept::before);
     let content_now = before.as_ref().map(|before| Arc::clone(&before.content));
@@ -286,6 +380,7 @@ fn work_out(
         moved_from: change.moved_from.clone(),
         version_before: version_now.clone(),
         version: version.clone(),
+        diff: diff.flatten(),
     };
     let before = version_now.zip(content_now);
     let mut steps = Vec::new();

@@ -94,6 +94,9 @@ fn work_out(
             Location::Kept(_) => None,
         };
         let (from, to) = (next(&relocation.from), next(&relocation.to));
+        if was_cut_off(cx, found, from.as_ref(), to.as_ref(), relocation)? {
+            continue;
+        }
         let is_cleared = |path: &str| {
             steps.iter().any(|step| matches!(&step.from, Spot::Place(place) if place.path.shown() == path))
         };
@@ -166,6 +169,27 @@ fn work_out(
         }
     }
     Ok(steps)
+}
+
+/// Returns whether a thing is still where it goes back to, since the change was cut off before it moved it.
+fn was_cut_off(
+    cx: &Context,
+    found: &FoundRecord,
+    from: Option<&Site>,
+    to: Option<&Site>,
+    relocation: &Relocation,
+) -> Result<bool, Failure> {
+    let Some(Site::Place(to)) = to else { return Ok(false) };
+    let has_gone = match (from, &relocation.from) {
+        (Some(Site::Place(from)), _) => from.stat()?.is_none(),
+        (None, Location::Kept(number)) => match found.slot(*number) {
+            Ok(slot) => Whole::kept(&slot, &to.path, &cx.cancel)?.is_none(),
+            Err(_) => false,
+        },
+        (Some(Site::Missing(_)), _) => true,
+        (None, Location::Path(_)) => false,
+    };
+    Ok(has_gone && Whole::at(to, None, &cx.cancel)?.is_some_and(|thing| thing.version == relocation.version))
 }
 
 /// Writes down how the restoring is taken back: the same, the other way round.
@@ -246,12 +270,14 @@ fn restored(steps: &[Step]) -> Vec<RestoredFile> {
                 moved_from: Some(from.path.shown()),
                 version_before: version.clone(),
                 version,
+                diff: None,
             }),
             (Spot::Place(from), _) => files.push(RestoredFile {
                 path: from.path.shown(),
                 moved_from: None,
                 version_before: version,
                 version: None,
+                diff: None,
             }),
             (_, Spot::Place(to)) => {
                 let path = to.path.shown();
@@ -259,7 +285,13 @@ fn restored(steps: &[Step]) -> Vec<RestoredFile> {
                     // Something else had its name until now.
                     Some(file) => file.version = version,
                     None => {
-                        files.push(RestoredFile { path, moved_from: None, version_before: None, version });
+                        files.push(RestoredFile {
+                            path,
+                            moved_from: None,
+                            version_before: None,
+                            version,
+                            diff: None,
+                        });
                     }
                 }
             }

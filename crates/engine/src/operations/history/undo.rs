@@ -1,0 +1,211 @@
+//! `history.undo`: take back what operations changed, one or all since a time.
+
+use std::ops::ControlFlow;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::shown;
+use crate::operations::file::{RestoredFile, not_kept, restore_changes, scope_key};
+use crate::registry::{Context, NoFields, Operation, RunBlocking, no_command, no_paths};
+use bailiwick_contract::{
+    Capability, CommandInput, CommonOption, Effect, ErrorCode, Failure, OperationSpec, ScopeNeed, ScopeType,
+    TargetRule, Threads, id, time,
+};
+use bailiwick_policy::{InputPath, Permit};
+use bailiwick_providers::versions::{FoundRecord, VersionStore};
+
+/// How many changes are taken back at once.
+const MAX_CHANGES: usize = 1_000;
+/// How long after it began an operation may make its last change, in milliseconds.
+const LONGEST_OPERATION_MS: i64 = 2 * 3_600 * 1_000;
+
+/// The operation.
+pub struct Op;
+
+/// What to take back; without a field, the caller's newest change.
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase", default)]
+pub struct Input {
+    /// The `operationId` of a request, also of a batch: all that it changed.
+    pub operation: Option<String>,
+    /// All that this caller changed at this time or later: RFC 3339 in UTC, or a date.
+    pub since: Option<String>,
+}
+
+/// What was taken back.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Output {
+    /// The changes, the newest first.
+    pub changes: Vec<UndoneChange>,
+    /// Each file, as file.restore describes it.
+    pub files: Vec<RestoredFile>,
+    /// `true` if nothing was done, since `options.dryRun` was set.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub dry_run: bool,
+}
+
+/// One change that was taken back.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct UndoneChange {
+    /// The operation that made it.
+    pub op: String,
+    /// When it was made, RFC 3339 in UTC.
+    pub at: String,
+    /// The id of the request that made it.
+    pub operation_id: String,
+}
+
+impl Operation for Op {
+    const SPEC: OperationSpec = OperationSpec {
+        name: "history.undo",
+        summary: "Take back what operations changed",
+        details: "Files, folders and links become what they were before: the changes of one request, by its \
+                  `operationId`; all of this caller since a time; or the newest. Only changes by operations of \
+                  Bailiwick are kept, not those of commands. All of it is taken back, or nothing: if something was changed again \
+                  since, that is a conflict, with the difference in `details.diff`. `options.dryRun` shows each \
+                  difference before. An undo is a change, too: the `operationId` of its answer takes it back.",
+        capabilities: &[&[Capability::FsWrite]],
+        effect: Effect::Destroys,
+        target: TargetRule::None,
+        scope: ScopeNeed::In(&[ScopeType::Folder]),
+        platforms: &[],
+        options: &[CommonOption::DryRun],
+        timeout_seconds: 120,
+        threads: Threads::Blocking,
+        audited_fields: &["operation", "since"],
+        example: r#"{"op":"history.undo","input":{"operation":"01JD0000000000000000000000"}}"#,
+    };
+    type Input = Input;
+    type Options = NoFields;
+    type Output = Output;
+
+    fn paths(input: &Input) -> Vec<InputPath> {
+        // The paths of a change are in its record; each is judged before anything is opened.
+        no_paths(input)
+    }
+
+    fn command(input: &Input) -> Option<CommandInput> {
+        no_command(input)
+    }
+}
+
+impl RunBlocking for Op {
+    fn run(cx: &Context, permit: &Permit, input: &Input, _: &NoFields) -> Result<Output, Failure> {
+        let changes = find(cx, permit, input)?;
+        let dry_run = permit.common().dry_run;
+        let mut output =
+            Output { changes: changes.iter().map(described).collect(), files: Vec::new(), dry_run };
+        let mut undo_ids = Vec::new();
+        // Contents go back together; what is kept whole goes back by itself.
+        let is_whole = |it: &FoundRecord| !it.record.relocations.is_empty();
+        for group in changes.chunk_by(|one, next| !is_whole(one) && !is_whole(next)) {
+            let restored = match restore_changes(cx, permit, group) {
+                Ok(restored) => restored,
+                // What comes later in a preview may stand on what is not done yet.
+                Err(failure)
+                    if dry_run && !output.files.is_empty() && failure.code == ErrorCode::Conflict =>
+                {
+                    cx.warn(format!("The preview ends here: {}.", failure.message));
+                    break;
+                }
+                Err(failure) => return Err(do_again(cx, permit, &undo_ids, failure)),
+            };
+            output.files.extend(restored.files);
+            undo_ids.extend(restored.undo_id);
+        }
+        cx.summarize(format!(
+            "{} taken back, {}",
+            shown::counted(output.changes.len(), "change"),
+            shown::counted(output.files.len(), "file")
+        ));
+        Ok(output)
+    }
+}
+
+fn described(found: &FoundRecord) -> UndoneChange {
+    let record = &found.record;
+    UndoneChange {
+        op: record.op.clone(),
+        at: time::rfc3339(record.at_ms),
+        operation_id: record.operation_id.clone(),
+    }
+}
+
+/// Finds the changes, the newest first.
+fn find(cx: &Context, permit: &Permit, input: &Input) -> Result<Vec<FoundRecord>, Failure> {
+    let store = VersionStore::below(&cx.service.dirs.state);
+    let scope = scope_key(permit);
+    let mut count = 0;
+    let mut take = |is_wanted: bool| {
+        count += usize::from(is_wanted);
+        if count > MAX_CHANGES || cx.cancel.check().is_err() {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(is_wanted)
+        }
+    };
+    let found = match (&input.operation, &input.since) {
+        (Some(operation), None) => {
+            let began_ms = id::began_ms(operation).ok_or_else(|| {
+                Failure::invalid("input.operation", "`operation` is not an operation's id")
+                    .hint("Use the `operationId` of a result; history.timeline lists them.")
+            })?;
+            let until_ms = began_ms.saturating_add(LONGEST_OPERATION_MS);
+            store.changes_since(&scope, began_ms, until_ms, |it| {
+                take(it.operation_id == *operation || it.batch.as_deref() == Some(operation))
+            })
+        }
+        (None, Some(_)) => {
+            let since_ms = shown::moment("input.since", input.since.as_deref())?.unwrap_or_default();
+            store.changes_since(&scope, since_ms, i64::MAX, |it| take(it.caller == cx.caller.identity()))
+        }
+        (None, None) => {
+            let mut is_found = false;
+            store.changes_since(&scope, 0, i64::MAX, |it| {
+                if is_found || cx.cancel.check().is_err() {
+                    return ControlFlow::Break(());
+                }
+                is_found = it.caller == cx.caller.identity();
+                ControlFlow::Continue(is_found)
+            })
+        }
+        (Some(_), Some(_)) => {
+            return Err(Failure::invalid("input", "`input` takes either `operation` or `since`"));
+        }
+    };
+    cx.cancel.check()?;
+    if count > MAX_CHANGES {
+        return Err(Failure::invalid("input", format!("these are more than {MAX_CHANGES} changes"))
+            .hint("Take back a shorter time at once, the newest first."));
+    }
+    if found.is_empty() {
+        return Err(Failure::new(ErrorCode::NotFound, "nothing is kept that could be taken back")
+            .hint("What operations of Bailiwick change is kept for 30 days; what commands change is not.")
+            .hint(
+                "Without `operation`, only changes of this caller count. history.timeline lists requests.",
+            ));
+    }
+    Ok(found)
+}
+
+/// Does again what was taken back before something failed, so that all stays as it was.
+fn do_again(cx: &Context, permit: &Permit, undo_ids: &[String], failure: Failure) -> Failure {
+    let store = VersionStore::below(&cx.service.dirs.state);
+    let scope = scope_key(permit);
+    for undo_id in undo_ids.iter().rev() {
+        let again = store
+            .record(&scope, undo_id)
+            .ok_or_else(|| not_kept("what was taken back"))
+            .and_then(|found| restore_changes(cx, permit, &[found]));
+        if let Err(again) = again {
+            return failure.detail("undoIds", undo_ids.to_vec()).hint(format!(
+                "A part stays taken back, since that could not be undone ({}); file.restore takes each of `details.undoIds`.",
+                again.message
+            ));
+        }
+    }
+    failure
+}
