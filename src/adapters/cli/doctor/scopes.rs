@@ -52,7 +52,7 @@ pub fn look(home: &Home, config: &Config, found: &mut Findings) {
 /// Returns whether programs of a scope share the computer's network.
 fn reaches_the_service(scope: &ScopeConfig) -> bool {
     let policy = &scope.policy;
-    runs_commands(scope) && (policy.network == Some(Network::Full) || policy.sandbox == SandboxLevel::None)
+    runs_commands(scope) && (policy.network() == Network::Full || policy.sandbox == SandboxLevel::None)
 }
 
 fn one(scope: &ScopeConfig, compiled: &Scope, found: &mut Findings) {
