@@ -188,4 +188,24 @@ mod tests {
         assert_eq!(quoted("/opt/a b/bailiwick"), "\"/opt/a b/bailiwick\"");
         assert_eq!(quoted("/%h/$HOME/\"\\"), "\"/%%h/$HOME/\\\"\\\\\"");
     }
+
+    #[test]
+    fn a_service_that_cannot_start_is_not_tried_for_ever() {
+        let job = Job {
+            program: "/opt/bailiwick".to_owned(),
+            config: None,
+            environment: Vec::new(),
+            said: String::new(),
+            account: String::new(),
+        };
+        let text = unit(&job);
+        let number = |key: &str| -> u64 {
+            let line =
+                text.lines().find_map(|line| line.strip_prefix(&format!("{key}="))).expect("it is there");
+            line.parse().expect("a number")
+        };
+        // Even where each start takes ten seconds, the last one is within the time that counts.
+        let seconds = number("StartLimitBurst") * (number("RestartSec") + 10);
+        assert!(seconds < number("StartLimitIntervalSec"), "{seconds}");
+    }
 }

@@ -4,7 +4,7 @@
 
 use std::fs;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::file::sha256_hex;
@@ -45,6 +45,7 @@ const FACTS: RetentionLimits = RetentionLimits {
 /// The kept pictures of one installation.
 #[derive(Debug, Clone)]
 pub struct CaptureStore {
+    folder: PathBuf,
     pictures: RetainedFolder,
     facts: RetainedFolder,
     clock: RetentionClock,
@@ -64,6 +65,7 @@ impl CaptureStore {
         Self {
             pictures: RetainedFolder::new(folder.join("pictures"), pictures),
             facts: RetainedFolder::new(folder.join("facts"), facts),
+            folder,
             clock: RetentionClock::below(state),
         }
     }
@@ -121,6 +123,11 @@ impl CaptureStore {
     pub fn expire(&self) {
         self.pictures.expire(&self.clock);
         self.facts.expire(&self.clock);
+        // Earlier versions kept each picture in a file here.
+        let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
+        for entry in entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file())) {
+            let _ = fs::remove_file(entry.path());
+        }
     }
 
     /// Creates a file. One that a crash cut off cannot be read, or has another hash: it counts for none.
@@ -143,8 +150,6 @@ fn read(folder: &RetainedFolder, capture_id: &str, max_bytes: u64) -> Option<Vec
 
 #[cfg(test)]
 mod tests {
-    use std::path::PathBuf;
-
     use super::super::{Area, CaptureKind};
     use super::*;
 
@@ -257,8 +262,10 @@ mod tests {
         let ahead = store.clock.now_at(time::now_ms() + 200 * 24 * 3_600_000, uptime + 1_000);
         assert!(ahead < time::now_ms());
         store.keep(&mut facts(), Some(("image/png", b"pixels"))).expect("kept");
+        let earlier = ground.0.join("captures").join(format!("{}.picture", id::new_id()));
+        fs::write(&earlier, b"pixels").expect("written");
         store.expire();
-        assert_eq!(store.kept("screen").len(), 1);
+        assert_eq!((store.kept("screen").len(), earlier.exists()), (1, false));
         fs::remove_file(ground.0.join("clock")).expect("there");
         store.expire();
         assert!(store.kept("screen").is_empty() && store.facts.parts().is_empty());
