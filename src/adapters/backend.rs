@@ -106,6 +106,19 @@ impl Backend {
         }
     }
 
+    /// Hands in what was answered in the client to a question of the service about a ticket. Where the service runs in
+    /// another process the answer is written from here: by the same user, to the same files.
+    ///
+    /// # Errors
+    /// As [`Service::answer_in_client`].
+    pub async fn answer_in_client(&self, ticket: &str, accepted: bool) -> Result<(), Failure> {
+        let embedded = match self {
+            Self::Embedded(embedded) => embedded.clone(),
+            Self::Remote(remote) => (remote.embed)()?,
+        };
+        embedded.service.answer_in_client(&embedded.caller()?, ticket, accepted).await
+    }
+
     /// Tells the service that the client has gone. To a running one the end of the link says so.
     pub async fn close(&self) {
         match self {

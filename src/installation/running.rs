@@ -18,6 +18,7 @@ use bailiwick_platform::launch::kept::Status;
 use bailiwick_providers::process::{Process, Processes};
 use bailiwick_providers::secret_prompt::{Prompt, Prompts};
 
+use super::approve_ticket;
 use super::home::Home;
 
 /// The note. It holds no secret; it is gone when the service has ended in order.
@@ -101,13 +102,23 @@ impl RunningNote {
 pub fn prompts_to_answer(home: &Home) -> io::Result<Vec<(Prompt, Arc<Process>)>> {
     // The launcher starts nothing until something is started by it, which nothing is.
     let processes = Processes::new(&home.dirs, Arc::new(Launcher::new()));
+    Prompts::new(&home.dirs.state).answerable(&processes, knows_owner(home))
+}
+
+/// Returns whether what a caller asks of the user can still be answered: nobody else has the token's id.
+pub fn knows_owner(home: &Home) -> impl Fn(&str) -> bool {
     let tokens = home.tokens().ok();
-    let is_known = |owner: &str| {
+    move |owner| {
         let is_token = |record: &TokenRecord| record.id == owner && !record.is_expired(now_ms());
         // While the tokens cannot be read, nothing is known against one.
         owner == "local" || tokens.as_ref().is_none_or(|tokens| tokens.records().iter().any(is_token))
-    };
-    Prompts::new(&home.dirs.state).answerable(&processes, is_known)
+    }
+}
+
+/// Counts what waits for the user: secrets that are asked for, and requests that need approval.
+pub fn count_waiting(home: &Home) -> usize {
+    prompts_to_answer(home).map_or(0, |waiting| waiting.len())
+        + approve_ticket::waiting(home).map_or(0, |waiting| waiting.len())
 }
 
 /// Counts the processes that clients started to last, and that run.

@@ -470,6 +470,7 @@ fn every_stage_of_the_policy_has_one_file_of_its_name() {
 
 /// Where a request is refused after the policy has permitted it, each with the reason why no stage can.
 const REFUSALS_AFTER_THE_POLICY: &[(&str, &str)] = &[
+    ("crates/engine/src/service/approvals.rs", "what the user has refused is in a file"),
     ("crates/engine/src/operations/git/commit.rs", "what is staged is known when the index is read"),
     ("crates/engine/src/operations/git/stage.rs", "what changed is known when Git has looked"),
     (

@@ -14,6 +14,9 @@
 #![cfg_attr(windows, expect(dead_code, reason = "only tests that are left out here use it"))]
 
 mod adapters;
+// Commands that wait for approval, at whatever level there is.
+#[cfg(target_os = "linux")]
+mod approvals;
 mod architecture;
 mod bundle;
 mod cli;

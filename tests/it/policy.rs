@@ -197,7 +197,9 @@ fn envelope() -> impl Strategy<Value = Envelope> {
 
 /// Judges, and gives the refusal if there is one.
 fn refusal(scopes: &Scopes, caller: &Caller, envelope: &Envelope) -> Option<Failure> {
-    decide(&Case { caller, envelope, scopes, catalogue: &*REGISTRY }).err().map(|denial| denial.failure)
+    decide(&Case { caller, envelope, scopes, catalogue: &*REGISTRY, approval: None })
+        .err()
+        .map(|denial| denial.failure)
 }
 
 proptest! {
@@ -267,7 +269,7 @@ proptest! {
     ) {
         let ground = Ground::empty();
         let scopes = ground.compile(&[app, lib]);
-        let case = Case { caller: &caller, envelope: &envelope, scopes: &scopes, catalogue: &*REGISTRY };
+        let case = Case { caller: &caller, envelope: &envelope, scopes: &scopes, catalogue: &*REGISTRY, approval: None };
         let verdicts = explain(&case);
         prop_assert_eq!(verdicts.len(), STAGES.len());
         let first = verdicts.iter().find_map(|verdict| match &verdict.verdict {
@@ -442,7 +444,7 @@ fn ask_never_runs_anything() {
             let outcome = service.handle(&caller, Ok(envelope), &CancellationToken::new()).await;
             let failure = outcome.result.expect_err("a person has not said yes");
             assert_eq!(failure.code, ErrorCode::ApprovalRequired, "{}: {failure}", entry.spec.name);
-            assert_eq!(failure.details["approvalId"], outcome.operation_id, "{}", entry.spec.name);
+            assert!(failure.details["approvalId"].is_string(), "{}: {failure:?}", entry.spec.name);
         }
     });
     assert_eq!(before, contents());

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use bailiwick_contract::{Capability, Network, ScopeType};
+use bailiwick_contract::{Capability, Effect, Network, ScopeType};
 
 use super::commands::{CommandRule, NetworkRule, ProcessLifetime, SandboxLevel, ShellMode};
 use super::public_url::PublicUrl;
@@ -103,7 +103,7 @@ pub struct ScopeConfig {
     /// What is granted.
     #[serde(default)]
     pub capabilities: Vec<Capability>,
-    /// What needs approval. Approvals are not available yet, so it is refused; it beats `capabilities`.
+    /// What needs approval, request by request; it beats `capabilities`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ask: Vec<Capability>,
     /// What is never granted, whatever the other lists say.
@@ -153,12 +153,16 @@ pub struct ScopePolicy {
     /// Commands that may run. A rule is a line of words such as `npm *`, or `{"tokens": [...]}`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub allowed_commands: Vec<CommandRule>,
-    /// Commands that need approval; they beat the allowed ones. Approvals are not available yet, so they are refused.
+    /// Commands that need approval; they beat the allowed ones.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ask_commands: Vec<CommandRule>,
     /// Commands that never run; they beat the other two. Each covers whatever follows.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub denied_commands: Vec<CommandRule>,
+    /// Kinds of operations whose approval counts when it is given in the client that asks, where that can ask its user:
+    /// `read_only`, `writes`, `destroys`, `runs_code`, `captures`. Default none: a client can be set to answer on its own.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub client_approvals: Vec<Effect>,
     /// What happens to a command that no rule allows, or that is more than literal words: `off` (default) refuses
     /// it, `sandboxed` runs it in a full sandbox, unless `network` is `full` or names hosts. The presets with commands set it.
     #[serde(skip_serializing_if = "ShellMode::is_off")]

@@ -22,7 +22,7 @@ pub enum ErrorCode {
     PermissionDenied,
     /// The path leads out of the scope's folders.
     PathOutOfScope,
-    /// The scope wants approval, which is not available yet.
+    /// It needs approval, which nobody has given.
     ApprovalRequired,
     /// The target does not exist.
     NotFound,
@@ -104,13 +104,9 @@ impl ErrorCode {
             Self::PathOutOfScope => {
                 row("path_out_of_scope", "The path leads out of the scope's folders.", false, 403, 13)
             }
-            Self::ApprovalRequired => row(
-                "approval_required",
-                "It needs approval. Approvals are not available yet.",
-                false,
-                403,
-                14,
-            ),
+            Self::ApprovalRequired => {
+                row("approval_required", "It needs the user's approval: `bailiwick approve`.", false, 403, 14)
+            }
             Self::NotFound => row("not_found", "The target does not exist.", false, 404, 15),
             Self::Conflict => {
                 row("conflict", "The target is not in the state that the request assumes.", false, 409, 16)

@@ -6,7 +6,7 @@ use bailiwick_contract::{
     Access, Caller, Capability, CommandInput, CommonOptions, Envelope, Failure, OperationSpec, RawPath,
 };
 
-use super::Scopes;
+use super::{Approval, Scopes};
 
 /// One request before judgement.
 pub struct Case<'a> {
@@ -18,6 +18,8 @@ pub struct Case<'a> {
     pub scopes: &'a Scopes,
     /// The operations of this build.
     pub catalogue: &'a dyn Catalogue,
+    /// What the user has approved, if it was taken for this request.
+    pub approval: Option<&'a Approval>,
 }
 
 /// The operations that exist, as far as the policy needs to know them.

@@ -2,13 +2,17 @@
 
 use serde_json::{Value, json};
 
-use bailiwick_contract::{Failure, StageName};
+use bailiwick_contract::{Capability, Effect, Failure, OperationSpec, StageName};
+
+use super::approval::{Asked, RequestKey, target_of};
+use super::command::JudgedCommand;
+use super::permit::Later;
 
 use super::stage::{
     STAGES, approval, capability, command, input, limits, needs, operation, path, scope, scope_type, screen,
     sensitive,
 };
-use super::{Case, Grants, Permit};
+use super::{Case, Grants, Permit, Question, Scope};
 
 /// A refusal, with what is known about the request for the audit.
 #[derive(Debug)]
@@ -19,6 +23,8 @@ pub struct Denial {
     pub scope: Option<String>,
     /// The fields that the history may keep, if the operation is known.
     pub audited_fields: &'static [&'static str],
+    /// What the user can approve, if that is all that is missing.
+    pub question: Option<Box<Question>>,
 }
 
 /// What one stage says.
@@ -65,18 +71,31 @@ impl StageVerdict {
 /// # Errors
 /// The first stage's refusal.
 pub fn decide(case: &Case<'_>) -> Result<Permit, Box<Denial>> {
-    judge(case).map_err(|failure| {
+    judge(case).map_err(|Refusal { failure, question }| {
         let scope = scope::check(case);
         let candidate = scope.as_ref().ok().and_then(|_| operation::check(case).ok());
         Box::new(Denial {
             failure,
             scope: scope.ok().flatten().map(|scope| scope.id().to_owned()),
             audited_fields: candidate.map_or(&[], |candidate| candidate.spec().audited_fields),
+            question,
         })
     })
 }
 
-fn judge(case: &Case<'_>) -> Result<Permit, Failure> {
+/// Why there is no permit.
+struct Refusal {
+    failure: Failure,
+    question: Option<Box<Question>>,
+}
+
+impl From<Failure> for Refusal {
+    fn from(failure: Failure) -> Self {
+        Self { failure, question: None }
+    }
+}
+
+fn judge(case: &Case<'_>) -> Result<Permit, Refusal> {
     let found = at(StageName::Scope, scope::check(case))?;
     let scope = found.as_deref();
     let candidate = at(StageName::Operation, operation::check(case))?;
@@ -92,10 +111,18 @@ fn judge(case: &Case<'_>) -> Result<Permit, Failure> {
     at(StageName::Screen, screen::check(scope, spec))?;
     let limits = at(StageName::Limits, limits::check(scope, spec, &parsed.common))?;
     let ask = [needed.ask, further].concat();
-    at(StageName::Approval, approval::check(scope, &ask, judged.as_ref()))?;
+    let question = question(case, scope, spec, &ask, judged.as_ref(), &targets);
+    if let Err(failure) = at(StageName::Approval, approval::check(question.as_ref(), case.approval)) {
+        return Err(Refusal { failure, question: question.map(Box::new) });
+    }
     grants.approve(&ask);
+    // Which command it runs is known only when it looks: what it then asks about is bound to this request.
+    let asks_later = spec.effect == Effect::RunsCode && judged.is_none();
+    let later = scope.filter(|_| asks_later).map(|scope| Later::new(request_key(case, scope, &targets)));
     Ok(Permit {
         spec,
+        approved: question.map(|question| question.key),
+        later,
         capability: needed.capability,
         grants,
         target: permitted.target,
@@ -106,6 +133,30 @@ fn judge(case: &Case<'_>) -> Result<Permit, Failure> {
         parsed,
         scope: found,
     })
+}
+
+/// Puts together what has to be approved, if anything has.
+fn question(
+    case: &Case<'_>,
+    scope: Option<&Scope>,
+    spec: &'static OperationSpec,
+    ask: &[Capability],
+    judged: Option<&JudgedCommand>,
+    targets: &path::Targets,
+) -> Option<Question> {
+    let scope = scope.filter(|_| !ask.is_empty() || judged.is_some_and(JudgedCommand::is_asked))?;
+    let target = target_of(targets.path.as_ref(), targets.id.as_deref());
+    let asked = Asked { scope, spec, target, capabilities: ask, command: judged };
+    Some(Question::new(&asked, request_key(case, scope, targets)))
+}
+
+fn request_key(case: &Case<'_>, scope: &Scope, targets: &path::Targets) -> RequestKey {
+    RequestKey::new(
+        case.caller,
+        scope.id(),
+        target_of(targets.path.as_ref(), targets.id.as_deref()).as_deref(),
+        case.envelope,
+    )
 }
 
 /// Names the stage in its refusal.
@@ -172,11 +223,15 @@ pub fn explain(case: &Case<'_>) -> Vec<StageVerdict> {
     );
     all.ask(
         case_of.zip(needed.as_ref()),
-        |((scope, _), needed)| {
+        |((scope, candidate), needed)| {
             let ask = [needed.ask.as_slice(), further.as_deref().unwrap_or_default()].concat();
-            approval::check(scope, &ask, judged.as_ref().and_then(Option::as_ref))
+            let judged = judged.as_ref().and_then(Option::as_ref);
+            let nowhere = path::Targets::default();
+            let targets = targets.as_ref().unwrap_or(&nowhere);
+            let question = question(case, scope, candidate.spec(), &ask, judged, targets);
+            approval::check(question.as_ref(), case.approval).map(|()| question)
         },
-        |()| "no approval is needed".to_owned(),
+        |question| approval::note(question.as_ref()),
     );
     all.verdicts
 }

@@ -6,6 +6,7 @@
 
 #![forbid(unsafe_code)]
 
+mod approval;
 mod case;
 mod closed_words;
 pub mod command;
@@ -27,6 +28,7 @@ mod sensitive_rows;
 mod sensitive_windows;
 mod stage;
 
+pub use approval::{Approval, Question};
 pub use case::{Candidate, Case, Catalogue, InputPath, Need, Parsed};
 pub use decide::{Denial, StageVerdict, Verdict, decide, explain};
 pub use grants::Grants;

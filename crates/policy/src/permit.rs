@@ -1,19 +1,23 @@
 //! The permit: what a request may do, and the only key to the providers.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use bailiwick_contract::{
     Access, Capability, CommandInput, CommonOptions, Failure, Limits, OperationSpec, RawPath, StageName,
 };
 
-use super::command::{Decision, Grant, PermittedCommand};
+use super::approval::{Asked, RequestKey, target_of};
+use super::command::{Grant, JudgedCommand, PermittedCommand};
 use super::located_path::LocatedPath;
-use super::{Grants, Parsed, PermittedPath, Scope, ScreenRules, WritablePath, closed_words};
+use super::{
+    Approval, Grants, Parsed, PermittedPath, Question, Scope, ScreenRules, WritablePath, closed_words,
+};
 
 /// A judged target.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub enum PermittedTarget {
     /// The operation has none, or it was left out.
+    #[default]
     None,
     /// A path that the rules allow to be read.
     Path(PermittedPath),
@@ -46,6 +50,25 @@ pub struct Permit {
     pub(super) command: Option<PermittedCommand>,
     pub(super) limits: Limits,
     pub(super) parsed: Parsed,
+    pub(super) approved: Option<String>,
+    pub(super) later: Option<Later>,
+}
+
+/// What an operation asks about whose command is known only when it has looked.
+pub(super) struct Later {
+    request: RequestKey,
+    question: Mutex<Option<Box<Question>>>,
+    approval: OnceLock<Approval>,
+}
+
+impl Later {
+    pub(super) fn new(request: RequestKey) -> Self {
+        Self { request, question: Mutex::default(), approval: OnceLock::new() }
+    }
+
+    fn question(&self) -> MutexGuard<'_, Option<Box<Question>>> {
+        self.question.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Permit {
@@ -153,12 +176,44 @@ impl Permit {
         if let Some(folder) = self.target.path() {
             closed_words::check(&judged.permitted, folder.located())?;
         }
-        match judged.refusal() {
-            Some(failure) if judged.verdict.decision == Decision::Ask => {
-                Err(failure.at_stage(StageName::Approval))
-            }
-            Some(_) | None => Ok(judged.permitted),
+        if !judged.is_asked() || self.was_approved(scope, &judged) {
+            return Ok(judged.permitted);
         }
+        let refusal = judged.refusal().unwrap_or_else(|| unreachable!("what is asked about has a reason"));
+        Err(refusal.at_stage(StageName::Approval))
+    }
+
+    /// Returns whether a command was approved that became known only now; notes it as the question if not.
+    fn was_approved(&self, scope: &Scope, judged: &JudgedCommand) -> bool {
+        let Some(later) = &self.later else { return false };
+        let target = target_of(self.target.path().map(PermittedPath::located), self.id());
+        let asked = Asked { scope, spec: self.spec, target, capabilities: &[], command: Some(judged) };
+        let question = Question::new(&asked, later.request);
+        let is_approved = later.approval.get().is_some_and(|approval| approval.covers(&question));
+        *later.question() = (!is_approved).then(|| Box::new(question));
+        is_approved
+    }
+
+    /// Takes out what the operation needs approval for, where it came to that only after it had looked.
+    pub fn take_question(&self) -> Option<Box<Question>> {
+        self.later.as_ref()?.question().take()
+    }
+
+    /// Counts what was asked later as approved. The first approval counts.
+    pub fn approve(&self, approval: Approval) {
+        if let Some(later) = &self.later {
+            let _ = later.approval.set(approval);
+        }
+    }
+
+    /// Returns the key of the approval by which it was permitted, if it needed one.
+    pub fn approved(&self) -> Option<&str> {
+        self.approved.as_deref()
+    }
+
+    /// Returns whether the operation may come to need approval after it has looked.
+    pub fn may_ask_later(&self) -> bool {
+        self.later.is_some()
     }
 
     /// Returns the rules by which windows are judged at the instant of a picture.

@@ -8,7 +8,7 @@ use std::time::Duration;
 use bailiwick_config::{Config, ScopeConfig};
 use bailiwick_contract::limits::{MAX_TIMEOUT_SECONDS, SCOPE_OUTPUT_BYTES};
 use bailiwick_contract::{
-    Access, Caller, Capability, ErrorCode, FOR_USER, Failure, RawPath, SCOPE, ScopeType, StageName,
+    Access, Caller, Capability, Effect, ErrorCode, FOR_USER, Failure, RawPath, SCOPE, ScopeType, StageName,
 };
 use bailiwick_platform::dirs::Dirs;
 use bailiwick_platform::fs::{FileId, PathProblem, RelPath, ResolvedPath, Root};
@@ -25,7 +25,7 @@ use super::{PathRules, PermittedPath, ProcessPolicy, ScreenRules};
 pub enum Standing {
     /// Not granted, or denied.
     Denied,
-    /// Set to `ask`. Approvals are not available yet, so it is refused.
+    /// Set to `ask`: each request needs approval.
     Ask,
     /// Granted.
     Granted,
@@ -83,6 +83,7 @@ pub struct Scope {
     commands: Commands,
     processes: ProcessPolicy,
     screen: ScreenRules,
+    client_approvals: Vec<Effect>,
 }
 
 /// Bailiwick's own folders, which no scope may reach.
@@ -192,6 +193,7 @@ impl Scope {
             commands,
             processes: ProcessPolicy::new(&config.policy),
             screen: ScreenRules::compile(&config.policy)?,
+            client_approvals: config.policy.client_approvals.clone(),
         })
     }
 
@@ -243,6 +245,11 @@ impl Scope {
     /// Returns the rules for what is on the screen.
     pub fn screen(&self) -> &ScreenRules {
         &self.screen
+    }
+
+    /// Returns whether an approval that is given in a client counts for operations of this kind.
+    pub fn takes_approvals_of_clients(&self, effect: Effect) -> bool {
+        self.client_approvals.contains(&effect)
     }
 
     /// Returns how the scope stands to a capability: deny beats ask beats grant.

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(test, expect(clippy::disallowed_methods, reason = "tests make and look at files of their own"))]
 
+pub mod approval;
 pub mod artifact;
 pub mod code;
 pub mod codex;

@@ -1,4 +1,5 @@
-//! `approve`: what waits for the user, who answers it here, in a terminal of their own.
+//! `approve`: what waits for the user, who answers it here, in a terminal of their own. Requests that need approval are in
+//! [`approve_ticket`].
 //!
 //! A secret goes from here to the keeper of its process, and nowhere else: not through a service, a file or a log.
 
@@ -15,10 +16,12 @@ use bailiwick_contract::{Cancel, Capability, ErrorCode, Failure, Secret};
 use bailiwick_platform::launch::kept::{Control, ControlError};
 use bailiwick_platform::tty::{Line, Tty};
 use bailiwick_policy::{OwnFolders, Scopes, Standing};
+use bailiwick_providers::approval::{Decision as ApprovalDecision, Ticket};
 use bailiwick_providers::process::Process;
 use bailiwick_providers::secret_prompt::{Claim, Prompt, PromptError, Prompts};
 use bailiwick_providers::terminal::Screens;
 
+use super::approve_ticket::{self, Answer, TicketOutput};
 use super::args::ApproveArgs;
 use super::home::Home;
 use super::printer::{Paint, Report, one_line, paint};
@@ -68,8 +71,10 @@ pub struct WaitingOutput {
 pub struct ApproveListOutput {
     /// Always true.
     pub ok: bool,
-    /// What waits.
+    /// The secrets that wait.
     pub waiting: Vec<WaitingOutput>,
+    /// The requests that wait for approval.
+    pub approvals: Vec<TicketOutput>,
 }
 
 /// `approve`.
@@ -91,6 +96,21 @@ struct Waiting {
     process: Arc<Process>,
 }
 
+/// Something that waits for the user.
+enum Item {
+    Secret(Waiting),
+    Ticket(Box<Ticket>),
+}
+
+impl Item {
+    fn id(&self) -> &str {
+        match self {
+            Self::Secret(waiting) => &waiting.prompt.id,
+            Self::Ticket(ticket) => &ticket.id,
+        }
+    }
+}
+
 /// What the user has done with a prompt.
 enum Decision {
     Answered,
@@ -107,7 +127,7 @@ pub fn run(home: &Home, args: &ApproveArgs) -> Result<Report, Failure> {
     let desk = Approver::open(home)?;
     let mut waiting = desk.waiting()?;
     if let Some(id) = &args.id {
-        waiting.retain(|it| it.prompt.id == *id);
+        waiting.retain(|it| it.id() == id);
         if waiting.is_empty() {
             return Err(Failure::new(ErrorCode::NotFound, format!("nothing of the id `{id}` waits"))
                 .hint("See `bailiwick approve --list`."));
@@ -119,6 +139,9 @@ pub fn run(home: &Home, args: &ApproveArgs) -> Result<Report, Failure> {
     if waiting.is_empty() && !args.follow {
         let none = ApproveOutput { ok: true, answered: Vec::new(), refused: Vec::new(), left: Vec::new() };
         return Ok(Report::of("Nothing waits for you.\n", &none));
+    }
+    if let Some(answer) = answer_of(args)? {
+        return desk.answer_all(&waiting, answer);
     }
     let runtime = runtime::small()?;
     let done = runtime.block_on(async {
@@ -147,8 +170,30 @@ impl Approver {
         })
     }
 
-    /// Returns what waits and can still be answered: the process lives, and its scope still lets clients write to it.
-    fn waiting(&self) -> Result<Vec<Waiting>, Failure> {
+    /// Returns what waits and can still be answered, requests first.
+    fn waiting(&self) -> Result<Vec<Item>, Failure> {
+        let tickets = approve_ticket::waiting(&self.home)?.into_iter();
+        let secrets = self.secrets()?.into_iter().map(Item::Secret);
+        Ok(tickets.map(|ticket| Item::Ticket(Box::new(ticket))).chain(secrets).collect())
+    }
+
+    /// Answers without asking.
+    fn answer_all(&self, waiting: &[Item], answer: Answer) -> Result<Report, Failure> {
+        let (mut said, mut answered) = (String::new(), Vec::new());
+        for it in waiting {
+            let Item::Ticket(ticket) = it else {
+                return Err(Failure::invalid("ID", "a secret is typed, not approved")
+                    .hint(format!("Run `bailiwick approve {}`.", it.id())));
+            };
+            said.push_str(&approve_ticket::answer(&self.home, ticket, answer)?);
+            answered.push(ticket.id.clone());
+        }
+        let done = ApproveOutput { ok: true, answered, refused: Vec::new(), left: Vec::new() };
+        Ok(Report::of(said, &done))
+    }
+
+    /// Returns the secrets that can still be answered: the process lives, and its scope still lets clients write to it.
+    fn secrets(&self) -> Result<Vec<Waiting>, Failure> {
         let waiting = prompts_to_answer(&self.home).map_err(|error| unreadable(&error))?;
         let may_be_written = |scope: &str| {
             let standing = self.scopes.find(scope).map(|scope| scope.standing(Capability::ProcessManage));
@@ -158,18 +203,25 @@ impl Approver {
         Ok(answerable.map(|(prompt, process)| Waiting { prompt, process }).collect())
     }
 
-    fn refuse_all(&self, waiting: &[Waiting]) -> Result<Report, Failure> {
+    fn refuse_all(&self, waiting: &[Item]) -> Result<Report, Failure> {
         let mut refused = Vec::new();
         for it in waiting {
-            let claim = self.prompts.claim(&it.prompt).map_err(|error| not_claimed(&error))?;
-            claim.refused().map_err(|error| unreadable(&error))?;
-            refused.push(it.prompt.id.clone());
+            match it {
+                Item::Secret(it) => {
+                    let claim = self.prompts.claim(&it.prompt).map_err(|error| not_claimed(&error))?;
+                    claim.refused().map_err(|error| unreadable(&error))?;
+                }
+                Item::Ticket(ticket) => {
+                    approve_ticket::answer(&self.home, ticket, Answer::Refuse)?;
+                }
+            }
+            refused.push(it.id().to_owned());
         }
         Ok(report(&[], &refused, &[]))
     }
 
     /// Asks for one after another; where the command stays, also for what comes later, until Ctrl-C.
-    async fn go_through(&self, mut waiting: Vec<Waiting>, stays: bool) -> Result<Report, Failure> {
+    async fn go_through(&self, mut waiting: Vec<Item>, stays: bool) -> Result<Report, Failure> {
         let stopped = runtime::asked_to_stop();
         tokio::pin!(stopped);
         let tty = Tty::open().map_err(|error| {
@@ -187,7 +239,7 @@ impl Approver {
         }
         loop {
             for it in std::mem::take(&mut waiting) {
-                let id = it.prompt.id.clone();
+                let id = it.id().to_owned();
                 // Dropping the question gives the terminal back as it was.
                 let decision = tokio::select! {
                     decision = self.decide(&tty, &it) => decision?,
@@ -198,12 +250,18 @@ impl Approver {
                     Decision::Refused => refused.push(id),
                     Decision::Later => left.push(id),
                     Decision::Interrupted => {
-                        let until = rfc3339(it.prompt.expires_at_ms);
-                        return Err(Failure::new(
-                            ErrorCode::Cancelled,
-                            format!("nothing was sent; the prompt waits on until {until}"),
-                        )
-                        .hint("Run `bailiwick approve` again to answer it."));
+                        let said = match &it {
+                            Item::Secret(it) => {
+                                let until = rfc3339(it.prompt.expires_at_ms);
+                                format!("nothing was sent; the prompt waits on until {until}")
+                            }
+                            Item::Ticket(ticket) => {
+                                let until = rfc3339(ticket.expires_at_ms);
+                                format!("nothing was decided; the request waits on until {until}")
+                            }
+                        };
+                        return Err(Failure::new(ErrorCode::Cancelled, said)
+                            .hint("Run `bailiwick approve` again to answer it."));
                     }
                 }
             }
@@ -215,7 +273,7 @@ impl Approver {
                 () = tokio::time::sleep(LOOK_EVERY) => {}
             }
             waiting = self.waiting()?;
-            waiting.retain(|it| !left.contains(&it.prompt.id));
+            waiting.retain(|it| !left.iter().any(|id| id == it.id()));
             if !waiting.is_empty() {
                 // The terminal's bell.
                 tty.write("\x07").await.map_err(|error| terminal_gone(&error))?;
@@ -224,7 +282,38 @@ impl Approver {
         Ok(report(&answered, &refused, &left))
     }
 
-    async fn decide(&self, tty: &Tty, it: &Waiting) -> Result<Decision, Failure> {
+    async fn decide(&self, tty: &Tty, it: &Item) -> Result<Decision, Failure> {
+        match it {
+            Item::Secret(it) => self.decide_secret(tty, it).await,
+            Item::Ticket(ticket) => self.decide_ticket(tty, ticket).await,
+        }
+    }
+
+    async fn decide_ticket(&self, tty: &Tty, ticket: &Ticket) -> Result<Decision, Failure> {
+        tty.write(&approve_ticket::described(ticket)).await.map_err(|error| terminal_gone(&error))?;
+        loop {
+            // What is typed is not shown: it may have been meant for the prompt of a secret.
+            let answer = match ask(tty, &approve_ticket::question(ticket)).await? {
+                Line::Typed(word) if word.bytes().is_empty() => return Ok(Decision::Later),
+                Line::Typed(word) => std::str::from_utf8(word.bytes()).ok().and_then(Answer::parse),
+                Line::Refused => Some(Answer::Refuse),
+                Line::Interrupted => return Ok(Decision::Interrupted),
+            };
+            let Some(answer) = answer else {
+                tty.write("That is none of the answers.\n").await.map_err(|error| terminal_gone(&error))?;
+                continue;
+            };
+            return match approve_ticket::answer(&self.home, ticket, answer) {
+                Ok(said) => {
+                    tty.write(&format!("{said}\n")).await.map_err(|error| terminal_gone(&error))?;
+                    Ok(if answer == Answer::Refuse { Decision::Refused } else { Decision::Answered })
+                }
+                Err(failure) => told(tty, &failure).await,
+            };
+        }
+    }
+
+    async fn decide_secret(&self, tty: &Tty, it: &Waiting) -> Result<Decision, Failure> {
         tty.write(&self.described(it)).await.map_err(|error| terminal_gone(&error))?;
         // One question, and what is typed at it is never shown: anyone who expects to be asked for the password types it at
         // the first question there is.
@@ -343,10 +432,47 @@ async fn told(tty: &Tty, failure: &Failure) -> Result<Decision, Failure> {
     Ok(Decision::Later)
 }
 
-fn list(waiting: &[Waiting]) -> Report {
+/// Returns the answer that the flags give, if they give one.
+fn answer_of(args: &ApproveArgs) -> Result<Option<Answer>, Failure> {
+    Ok(match &args.time {
+        Some(time) => Some(Answer::For(milliseconds(time)?)),
+        None if args.once => Some(Answer::Once),
+        None if args.session => Some(Answer::Session),
+        None if args.always => Some(Answer::Always),
+        None => None,
+    })
+}
+
+/// Reads a time such as `30m` or `1h`.
+fn milliseconds(time: &str) -> Result<i64, Failure> {
+    let wrong = || {
+        Failure::invalid("--for", format!("`{}` is not a time of up to 24h", one_line(time)))
+            .hint("Write it as `30m` or `1h`.")
+    };
+    let unit_ms = match time.chars().last() {
+        Some('s') => 1_000,
+        Some('m') => 60_000,
+        Some('h') => 3_600_000,
+        _ => return Err(wrong()),
+    };
+    let count: i64 = time[..time.len() - 1].parse().map_err(|_| wrong())?;
+    let ms = count.checked_mul(unit_ms).filter(|ms| (1..=ApprovalDecision::MAX_MS).contains(ms));
+    ms.ok_or_else(wrong)
+}
+
+fn list(waiting: &[Item]) -> Report {
     let now = now_ms();
     let mut text = String::new();
-    for Waiting { prompt, process } in waiting {
+    let tickets = waiting.iter().filter_map(|it| match it {
+        Item::Ticket(ticket) => Some(&**ticket),
+        Item::Secret(_) => None,
+    });
+    let secrets = waiting.iter().filter_map(|it| match it {
+        Item::Secret(waiting) => Some(waiting),
+        Item::Ticket(_) => None,
+    });
+    text.extend(tickets.clone().map(approve_ticket::listed));
+    for Waiting { prompt, process } in secrets.clone() {
         let minutes = (prompt.expires_at_ms - now).max(0) / 60_000;
         text.push_str(&format!(
             "{}  secret {} for `{}` in scope {}, asked by {}; {minutes} min left\n",
@@ -364,8 +490,12 @@ fn list(waiting: &[Waiting]) -> Report {
         }
         false => Some("\nhint: `bailiwick approve` goes through them in this terminal."),
     };
-    let report =
-        Report::of(text, &ApproveListOutput { ok: true, waiting: waiting.iter().map(facts).collect() });
+    let output = ApproveListOutput {
+        ok: true,
+        waiting: secrets.map(facts).collect(),
+        approvals: tickets.map(approve_ticket::facts).collect(),
+    };
+    let report = Report::of(text, &output);
     match note {
         Some(note) => report.note(note),
         None => report,

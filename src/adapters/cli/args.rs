@@ -93,11 +93,13 @@ pub enum Command {
     /// List, read and stop background processes
     #[command(alias = "processes")]
     Ps(ProcessesArgs),
-    /// Enter secrets that programs are waiting for
+    /// Answer what clients wait for: approvals, and secrets that programs ask for
     ///
-    /// Requests of clients cannot be approved one by one yet; this is about secrets alone. It goes through what
-    /// waits, in this terminal. It says which process a secret is for, and whose words ask for
-    /// it; what you type is not shown, goes to that process, and is kept nowhere. Ctrl-C leaves it waiting.
+    /// Goes through what waits, in this terminal; --stay does so for whatever comes. A request for approval is shown as it
+    /// would run: resolved target, commands, sandbox and network. An approval is for this very request of this client:
+    /// once, for its session, for a time, or by a rule. No client can approve anything.
+    /// Of a secret it says which process it is for, and whose words ask for it; what you type is not shown, goes to that
+    /// process, and is kept nowhere. Ctrl-C leaves it waiting.
     #[command(verbatim_doc_comment)]
     Approve(ApproveArgs),
     /// Manage the folders that are open, and for what
@@ -349,11 +351,23 @@ pub struct ApproveArgs {
     #[arg(long)]
     pub list: bool,
     /// Refuse what waits, and ask nothing
-    #[arg(long, alias = "refuse", conflicts_with = "list", requires = "id")]
+    #[arg(long, alias = "refuse", visible_alias = "deny", conflicts_with_all = ["list", "answer"], requires = "id")]
     pub deny: bool,
     /// Stay, and ask for whatever comes, until Ctrl-C
-    #[arg(long, short, alias = "stay", conflicts_with_all = ["list", "deny", "id"])]
+    #[arg(long, short, alias = "stay", conflicts_with_all = ["list", "deny", "id", "answer"])]
     pub follow: bool,
+    /// Approve it for one request, which has an hour to come
+    #[arg(long, group = "answer", requires = "id", conflicts_with = "list")]
+    pub once: bool,
+    /// Approve it while this session of the client lasts, a day at most
+    #[arg(long, group = "answer", requires = "id", conflicts_with = "list")]
+    pub session: bool,
+    /// Approve it for so long, such as 30m or 1h; 24h at most
+    #[arg(long = "for", value_name = "TIME", group = "answer", requires = "id", conflicts_with = "list")]
+    pub time: Option<String>,
+    /// Allow it by the scope's rules from now on, and show the change
+    #[arg(long, group = "answer", requires = "id", conflicts_with = "list")]
+    pub always: bool,
 }
 
 /// The views of the history.

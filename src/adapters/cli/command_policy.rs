@@ -110,7 +110,7 @@ pub fn explain(home: &Home, scope: Option<&str>, command: &CommandInput) -> Resu
 }
 
 /// What `ask` means today.
-const NOT_YET: &str = ": refused, approvals are not available yet";
+const NOT_YET: &str = ": needs your approval";
 
 fn text(scope: &Scope, hold: &CommandPolicy, verdict: &Verdict) -> String {
     let mut text = format!("scope     {}\n", one_line(scope.id()));

@@ -210,7 +210,7 @@ pub fn describe(scope: &ScopeConfig) -> Result<Vec<(&'static str, String)>, Fail
     ]);
     if !policy.ask_commands.is_empty() {
         let rules = lines(&policy.ask_commands);
-        said.push(("refused", format!("{rules}\nThese need approval, and approvals are not available yet.")));
+        said.push(("asks you", format!("{rules}\nEach of these needs your approval: `bailiwick approve`.")));
     }
     if !policy.search_path.is_empty() {
         said.push(("programs in", folders(&policy.search_path)));

@@ -198,7 +198,7 @@ pub fn describe_grants(scope: &ScopeConfig) -> Vec<(&'static str, String)> {
     let is_asked = |it: &Capability| scope.ask.contains(it) && scope.grants(*it);
     let is_granted = |it: &Capability| scope.grants(*it) && !is_asked(it);
     let words = |it: &Capability| {
-        let asks = if is_asked(it) { "; `ask`: refused, approvals are not available yet" } else { "" };
+        let asks = if is_asked(it) { "; needs your approval" } else { "" };
         format!("{} ({it}{asks})", meaning(*it))
     };
     let list = |wanted: bool| {

@@ -72,7 +72,8 @@ pub fn run(shared: &Shared, words: Words) -> Result<Report, Failure> {
     let is_verbose = words.verbose || shared.verbose;
     let envelope = words.envelope()?;
     let registry = Registry::new(FAMILIES);
-    let case = Case { caller: &caller, envelope: &envelope, scopes: &scopes, catalogue: &registry };
+    let case =
+        Case { caller: &caller, envelope: &envelope, scopes: &scopes, catalogue: &registry, approval: None };
     let verdicts = explain(&case);
 
     let first = verdicts.iter().find_map(|it| match &it.verdict {

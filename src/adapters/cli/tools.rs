@@ -41,7 +41,7 @@ pub struct OperationOutput {
     pub needs: Vec<Vec<&'static str>>,
     /// The scopes in which the client can use it.
     pub open: Vec<String>,
-    /// The scopes that set it to `ask`: refused, since approvals are not available yet.
+    /// The scopes that set it to `ask`: each request needs approval.
     pub ask: Vec<String>,
 }
 
@@ -119,7 +119,9 @@ pub fn run(home: &Home, args: &ToolsArgs) -> Result<Report, Failure> {
     Ok(if args.all {
         report
     } else {
-        report.note("\n--all lists also what is open nowhere. `?`: set to `ask`, and refused, since approvals are not available yet.")
+        report.note(
+            "\n--all lists also what is open nowhere. `?`: set to `ask`: each request needs your approval.",
+        )
     })
 }
 

@@ -28,6 +28,7 @@ use bailiwick_engine::service::Service;
 use super::super::backend::{Backend, Embedded, Origin};
 use super::super::chain;
 use super::super::offer::Offer;
+use super::elicitation::{self, Elicitation};
 use super::plain_call::PlainCall;
 use super::render::{self, Form, StructuredContent};
 use super::tasks::{LongCall, Tasks};
@@ -344,9 +345,10 @@ impl ServerHandler for Handler {
 
     async fn call_tool(
         &self,
-        request: CallToolRequestParams,
+        mut request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
+        let answered = elicitation::take_answer(&mut request);
         let arguments = request.arguments.unwrap_or_default();
         let mut is_whole = tools::asks_for_all(&arguments);
         let mut requests = Self::requests(&request.name, arguments, &self.route(&context)?.backend).await?;
@@ -360,7 +362,28 @@ impl ServerHandler for Handler {
         {
             return self.submit_long(requests.clone(), limit, form, &context).await;
         }
+        if let Some((ticket, Some(accepted))) = &answered {
+            // What does not count is asked for by the request itself.
+            let _ = self.route(&context)?.backend.answer_in_client(ticket, *accepted).await;
+        }
+        // One question in a call, about its only request.
+        let may_ask = answered.is_none()
+            && requests.as_ref().is_ok_and(|requests| requests.len() == 1)
+            && elicitation::is_supported(&context);
+        let again = may_ask.then(|| requests.clone());
         let mut reply = self.submit(requests, &context).await?;
+        if let (Some(again), Some(question)) = (again, may_ask.then(|| Elicitation::of(&reply)).flatten()) {
+            if is_modern(&context) {
+                return Ok(question.required().into());
+            }
+            // Without a conversation there is nobody to send a request to.
+            if matches!(self.way, HandlerMode::Fixed { .. })
+                && let Some(accepted) = question.ask(&context).await
+            {
+                let _ = self.route(&context)?.backend.answer_in_client(&question.ticket, accepted).await;
+                reply = self.submit(again, &context).await?;
+            }
+        }
         tools::name_fields(&request.name, &mut reply);
         Ok(render::tool_result(reply, form).into())
     }

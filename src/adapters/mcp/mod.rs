@@ -4,6 +4,7 @@
 //! `computer.info` and `history.*`, which two of the tools stand for, and those that prompts and instructions name.
 
 mod answer;
+mod elicitation;
 mod handler;
 mod instructions;
 mod patience;

@@ -9,6 +9,8 @@ pub struct Seen {
     pub ids: Vec<String>,
     /// The last `version` of an answer.
     pub version: Option<String>,
+    /// The tickets of the answers.
+    pub tickets: Vec<String>,
     /// The last `undoId` of an answer.
     pub undo: Option<String>,
     /// The `processId`s of the answers, in order.
@@ -28,6 +30,9 @@ impl Seen {
     pub fn note(&mut self, outcome: &Value) {
         if let Some(id) = outcome["operationId"].as_str() {
             self.ids.push(id.to_owned());
+        }
+        if let Some(id) = outcome["error"]["details"]["approvalId"].as_str() {
+            self.tickets.push(id.to_owned());
         }
         self.note_within(&outcome["data"]);
     }
@@ -116,11 +121,17 @@ impl Seen {
                     }
                 }
                 mask_marks(text);
+                // The name of the temporary folder is random, and may be left out as a secret would be.
+                let temporary = format!("{}/[redacted:random:<mark>]/app", std::env::temp_dir().display());
+                *text = text.replace(&temporary, "<root>");
                 for (at, id) in self.processes.iter().enumerate() {
                     *text = text.replace(id, &process_name(at));
                 }
                 if let Some(id) = &self.capture {
                     *text = text.replace(id, "<capture>");
+                }
+                for id in &self.tickets {
+                    *text = text.replace(id, "<ticket>");
                 }
                 for id in &self.ids {
                     if text.contains(id) {

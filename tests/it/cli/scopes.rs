@@ -18,11 +18,11 @@ fn every_change_of_a_scope_is_told_as_what_it_grants_and_takes() {
         (
             &["allow", "project", "fs:write", "--ask"],
             &["grants fs:write"],
-            &["refuses, until approvals are available, fs:write"],
+            &["needs your approval for fs:write"],
         ),
         (
             &["deny", "project", "fs:write"],
-            &["refuses, until approvals are available, fs:write"],
+            &["needs your approval for fs:write"],
             &["never lets clients use fs:write"],
         ),
         (&["allow", "project", "--files", ".env"], &[], &["opens .env"]),
@@ -31,11 +31,11 @@ fn every_change_of_a_scope_is_told_as_what_it_grants_and_takes() {
         (
             &["allow", "project", "--command", "npm run *", "--ask"],
             &["runs npm run *"],
-            &["refuses, until approvals are available, npm run *"],
+            &["needs your approval for npm run *"],
         ),
         (
             &["deny", "project", "--command", "npm run *"],
-            &["refuses, until approvals are available, npm run *"],
+            &["needs your approval for npm run *"],
             &["never runs npm run *"],
         ),
         (&["edit", "project", "--forget", "npm run *"], &["never runs npm run *"], &[]),
@@ -134,7 +134,7 @@ fn scope_show_tells_everything_and_no_secret() {
         "folder",
         "read and list files (fs:read)",
         "git:write",
-        "(git:write; `ask`: refused, approvals are not available yet)",
+        "(git:write; needs your approval)",
         "open all the same: .env.example",
         "1800 s for one operation",
         "tokens owner, laptop, elsewhere",

@@ -259,7 +259,7 @@ async fn without_a_terminal_nobody_is_asked() {
     let status = desk.cli(&["status"]);
     assert!(
         String::from_utf8_lossy(&status.stdout)
-            .contains("Waiting       1 secret is asked of you: `bailiwick approve`")
+            .contains("Waiting       1 question waits for you: `bailiwick approve`")
     );
 }
 

@@ -32,8 +32,8 @@ pub fn page(registry: &Registry) -> String {
          Asked in this order; the first refusal ends the request. `bailiwick policy explain` asks the same stages\n\
          and shows every verdict.\n\n{}\n\
          ## Capabilities\n\n\
-         A scope grants a capability (`capabilities`), wants approval for it (`ask`: refused, since approvals are not\n\
-         available yet), or never grants it (`deny`, which beats both). A token can be given fewer than its scopes grant.\n\n{}\n\
+         A scope grants a capability (`capabilities`), has each request need approval (`ask`), or never grants it\n\
+         (`deny`, which beats both). A token can be given fewer than its scopes grant.\n\n{}\n\
          ## Sensitive files\n\n\
          Closed to reading, searching, listing of content and writing, in every scope, unless\n\
          `policy.openSensitive` opens a path. Upper and lower case are one, and characters that some file systems\n\

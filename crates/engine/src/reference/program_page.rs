@@ -13,7 +13,7 @@ pub fn page() -> String {
          is not here is judged by the rules alone.\n\n\
          - **never**: it does not run, whatever a rule or a sandbox says.\n\
          - **refused**: it does not run.\n\
-         - **asks**: it needs approval. Approvals are not available yet, so it is refused.\n\
+         - **asks**: it needs approval.\n\
          - **always asks**: the same, also where `policy.shell` lets any program run in a full sandbox.\n\
          - **full**: it runs in a full sandbox only; where the scope asks for a weaker one, it is refused as **asks** is.\n\
          - **shell**: it runs in a full sandbox only, where `policy.shell` is `sandboxed`.\n\

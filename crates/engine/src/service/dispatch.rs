@@ -7,12 +7,13 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::registry::{Context, Entry, Request, RunForm};
+use crate::registry::{Context, Entry, Request, RunForm, Running};
 use bailiwick_contract::{
     Caller, Cancel, Effect, ErrorCode, Failure, Json, Outcome, Progress, ScopeNeed, Threads,
 };
 use bailiwick_policy::Permit;
 
+use super::approvals::ApprovalRequest;
 use super::boot::ServiceState;
 use super::near;
 use super::record::{Record, Unfinished};
@@ -34,6 +35,7 @@ pub(super) async fn run(
     gone: &CancellationToken,
     progress: Progress,
     turn: Share,
+    approvals: Option<ApprovalRequest>,
 ) -> Outcome {
     let most = permit.scope().map(|scope| (scope.max_runtime(), Arc::from(scope.id())));
     let cancel = Cancel::after(permit.limits().timeout).within(most);
@@ -52,7 +54,7 @@ pub(super) async fn run(
             let ends_itself =
                 permit.spec().effect == Effect::RunsCode || permit.spec().threads == Threads::Held;
             let result = {
-                let mut work = std::pin::pin!(caught(start(&cx, &permit)));
+                let mut work = std::pin::pin!(caught(started(start, &cx, &permit, approvals.as_ref())));
                 let failure = tokio::select! {
                     biased;
                     result = &mut work => Ok(result),
@@ -149,6 +151,32 @@ async fn caught(operation: impl Future<Output = Result<Json, Failure>>) -> Resul
             .unwrap_or_else(|_| Poll::Ready(Err(panicked())))
     })
     .await
+}
+
+/// Starts an operation, and again once what it found out has been approved.
+async fn started(
+    start: for<'a> fn(&'a Context, &'a Permit) -> Running<'a>,
+    cx: &Context,
+    permit: &Permit,
+    approvals: Option<&ApprovalRequest>,
+) -> Result<Json, Failure> {
+    let result = start(cx, permit).await;
+    let Err(failure) = result else { return result };
+    let question = permit.take_question().filter(|_| failure.code == ErrorCode::ApprovalRequired);
+    let (Some(question), Some(approvals)) = (question, approvals) else { return Err(failure) };
+    // Nothing was done yet: commands are judged before they start.
+    match approvals.settle(*question).await {
+        Ok(approval) => {
+            permit.approve(approval);
+            start(cx, permit).await
+        }
+        Err(unapproved) => {
+            if let Some(key) = permit.approved() {
+                approvals.give_back(key).await;
+            }
+            Err(unapproved)
+        }
+    }
 }
 
 /// Does an operation here if nothing has to be waited for.

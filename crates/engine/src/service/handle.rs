@@ -14,8 +14,10 @@ use crate::registry::{Request, Submit};
 use bailiwick_contract::{Caller, Envelope, ErrorCode, Failure, Outcome, Progress, StageName, Threads};
 use bailiwick_history::Phase;
 use bailiwick_policy::{Case, decide};
+use bailiwick_providers::approval::Approvals;
 
 use super::Service;
+use super::approvals::ApprovalRequest;
 use super::boot::MAX_HELD;
 use super::dispatch;
 use super::record::{Ended, Record};
@@ -165,17 +167,35 @@ impl Service {
             envelope: &envelope,
             scopes: &state.scopes,
             catalogue: &state.facts.registry,
+            approval: None,
         };
-        let permit = match decide(&case) {
+        let approvals = |audited: &[&str]| {
+            let store = Approvals::below(&state.facts.dirs.state);
+            let (caller, id) = ((*caller).clone(), record.operation_id().to_owned());
+            ApprovalRequest::new(store, self.history.clone(), caller, id, &envelope, audited)
+        };
+        let mut approval_request = None;
+        let mut decided = decide(&case);
+        if let Err(denial) = &mut decided
+            && let Some(question) = denial.question.take()
+        {
+            let request = approvals(denial.audited_fields);
+            match request.settle(*question).await {
+                Ok(approval) => decided = decide(&Case { approval: Some(&approval), ..case }),
+                Err(failure) => denial.failure = failure,
+            }
+            approval_request = Some(request);
+        }
+        let permit = match decided {
             Ok(permit) => permit,
-            Err(mut denial) => {
+            Err(denial) => {
                 record.denied(&denial, &envelope);
-                if denial.failure.code == ErrorCode::ApprovalRequired {
-                    denial.failure = denial.failure.detail("approvalId", record.operation_id());
-                }
                 return record.refuse(denial.failure).await;
             }
         };
+        if approval_request.is_none() && permit.may_ask_later() {
+            approval_request = Some(approvals(permit.spec().audited_fields));
+        }
         record.permitted(&permit, &envelope);
         // The payload lives on in the permit, in its parsed form.
         envelope.input.clear();
@@ -202,7 +222,7 @@ impl Service {
         }
         let submit: Arc<dyn Submit> = Arc::<Self>::clone(self);
         let request = Request { id: record.operation_id().to_owned(), batch, submit };
-        dispatch::run(&state, permit, caller, request, record, &gone, progress, turn).await
+        dispatch::run(&state, permit, caller, request, record, &gone, progress, turn, approval_request).await
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! Read `handle.rs` first. Nothing here knows a transport or an operation by name.
 
+mod approvals;
 mod boot;
 mod dispatch;
 mod handle;
@@ -11,5 +12,6 @@ mod shares;
 mod submit;
 mod watch;
 
+pub use approvals::decision_event;
 pub use boot::{BootError, Service, ServiceSettings, ServiceState};
 pub use shares::{Share, Shares};

@@ -12,7 +12,7 @@ use bailiwick_platform::programs::usual_folders;
 
 use super::hosts::HostRules;
 use super::instead::instead;
-use super::{Decision, Reason, Rules, Source, Verdict, recognise, text};
+use super::{Decision, Reason, RuleChange, Rules, Source, Verdict, recognise, text};
 
 /// The refusals of the recogniser for texts that a shell could read.
 const FOR_A_SHELL: &[&str] = &["not-literal", "shell-builtin", "program-word"];
@@ -181,14 +181,24 @@ pub struct JudgedCommand {
     pub permitted: PermittedCommand,
     /// What the rules say.
     pub verdict: Verdict,
-    /// The commands that change the scope so that it is allowed, if it is not and there are some.
-    allowed_by: Option<Vec<String>>,
+    /// What changes the scope so that it is allowed, if it is not and there is something.
+    allowed_by: Option<RuleChange>,
 }
 
 impl JudgedCommand {
     /// Returns why it does not run, unless it is allowed.
     pub fn refusal(&self) -> Option<Failure> {
-        self.verdict.failure(self.allowed_by.as_deref())
+        self.verdict.failure(self.allowed_by.as_ref().map(|change| change.commands.as_slice()))
+    }
+
+    /// Returns whether it needs approval.
+    pub fn is_asked(&self) -> bool {
+        self.verdict.decision == Decision::Ask
+    }
+
+    /// Returns what changes the scope so that it is allowed, if it is not and there is something.
+    pub fn allowed_by(&self) -> Option<&RuleChange> {
+        self.allowed_by.as_ref()
     }
 }
 
@@ -372,7 +382,7 @@ impl Commands {
     }
 
     /// Judges by the rules, and finds the commands that would allow what they refuse.
-    fn judged(&self, judge: impl Fn(&Rules) -> Verdict) -> (Verdict, Option<Vec<String>>) {
+    fn judged(&self, judge: impl Fn(&Rules) -> Verdict) -> (Verdict, Option<RuleChange>) {
         let verdict = judge(&self.rules);
         let allowed_by = match verdict.decision {
             Decision::Allow => None,

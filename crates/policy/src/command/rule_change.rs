@@ -12,14 +12,18 @@ use super::{CommandVerdict, Decision, Rules, Source, Verdict};
 pub(super) const MAX_NAME: usize = 64;
 
 /// Rules to remove and rules to add.
-#[derive(Debug, Default)]
-struct RuleChange {
-    removed: Vec<String>,
-    added: Vec<String>,
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RuleChange {
+    /// The rules to remove, as the command line names them.
+    pub removed: Vec<String>,
+    /// The rules to add to those that allow.
+    pub added: Vec<String>,
+    /// The commands of the program that make the change.
+    pub commands: Vec<String>,
 }
 
 impl Rules {
-    /// Returns the commands of the program that make a scope allow what `refused` is about. Each is tried before it
+    /// Returns the change that makes a scope allow what `refused` is about. It is tried before it
     /// is named: `judge` is asked with the changed rules. `None` where no such change allows it: rules that
     /// name a word which the profile of a program refuses are for users to write.
     pub(super) fn allowed_by(
@@ -27,22 +31,25 @@ impl Rules {
         scope: &str,
         refused: &Verdict,
         judge: impl Fn(&Self) -> Verdict,
-    ) -> Option<Vec<String>> {
-        let change = self.change_for(refused)?;
+    ) -> Option<RuleChange> {
+        let mut change = self.change_for(refused)?;
         if judge(&self.with(&change)?).decision != Decision::Allow {
             return None;
         }
         let flags = |flag: &str, rules: &[String]| -> String {
             rules.iter().map(|rule| format!(" {flag} {}", quote(rule))).collect()
         };
-        let mut commands = Vec::new();
         if !change.removed.is_empty() {
-            commands.push(format!("bailiwick scope edit {scope}{}", flags("--forget", &change.removed)));
+            change
+                .commands
+                .push(format!("bailiwick scope edit {scope}{}", flags("--forget", &change.removed)));
         }
         if !change.added.is_empty() {
-            commands.push(format!("bailiwick scope allow {scope}{}", flags("--command", &change.added)));
+            change
+                .commands
+                .push(format!("bailiwick scope allow {scope}{}", flags("--command", &change.added)));
         }
-        Some(commands)
+        Some(change)
     }
 
     fn change_for(&self, refused: &Verdict) -> Option<RuleChange> {

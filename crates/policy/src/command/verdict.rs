@@ -11,7 +11,7 @@ use super::profile::find;
 pub enum Decision {
     /// It may run.
     Allow,
-    /// It would need approval. There are no approvals yet, so it does not run.
+    /// It runs once it is approved.
     Ask,
     /// It does not run.
     Deny,
@@ -131,10 +131,9 @@ impl Verdict {
         let named = named(command);
         let failure = match self.decision {
             Decision::Allow => return None,
-            Decision::Ask => Failure::new(
-                ErrorCode::ApprovalRequired,
-                format!("{named} needs approval, and approvals are not available yet: {}", reason.why),
-            ),
+            Decision::Ask => {
+                Failure::new(ErrorCode::ApprovalRequired, format!("{named} needs approval: {}", reason.why))
+            }
             Decision::Deny => {
                 Failure::new(ErrorCode::PermissionDenied, format!("{named} does not run: {}", reason.why))
             }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::approval::{Approvals, Progress};
 use crate::process::Process;
 use bailiwick_platform::launch::kept::Status;
 use bailiwick_policy::PermittedPath;
@@ -27,6 +28,8 @@ pub enum Condition {
     Quiet(Arc<Process>, Duration),
     /// The file comes, goes or changes.
     File(PermittedPath, FileState),
+    /// The user has answered the ticket of this id, or its time is over.
+    Approval(Approvals, String),
     /// This much time has passed since the beginning of the wait.
     Time(Duration),
 }
@@ -40,7 +43,7 @@ impl Condition {
             | Self::Port(process, ..)
             | Self::Http(process, ..)
             | Self::Quiet(process, ..) => Some(process),
-            Self::File(..) | Self::Time(_) => None,
+            Self::File(..) | Self::Approval(..) | Self::Time(_) => None,
         }
     }
 }
@@ -79,6 +82,8 @@ pub enum Evidence {
     Line(Seen),
     /// An answer.
     Answered(Box<WebAnswer>),
+    /// What became of a ticket.
+    Decided(Progress),
 }
 
 /// Whether one condition is enough.

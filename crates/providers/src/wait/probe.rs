@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use tokio::sync::Semaphore;
 
+use crate::approval::{Approvals, Progress};
 use crate::process::Process;
 use bailiwick_contract::{ErrorCode, Failure};
 use bailiwick_platform::launch::kept::Control;
@@ -26,6 +27,7 @@ pub(super) enum Probe {
     Port(Arc<Process>, u16),
     Http(Arc<Process>, u16, String, Option<u16>),
     File(PermittedPath, FileState, Option<String>),
+    Approval(Approvals, String),
 }
 
 impl Probe {
@@ -39,6 +41,7 @@ impl Probe {
             Condition::File(path, state) => {
                 Some(Self::File(path.clone(), *state, version.map(str::to_owned)))
             }
+            Condition::Approval(approvals, ticket) => Some(Self::Approval(approvals.clone(), ticket.clone())),
             Condition::Exit(..) | Condition::Output(..) | Condition::Quiet(..) | Condition::Time(_) => None,
         }
     }
@@ -72,6 +75,15 @@ impl Probe {
                     wanted.map_or((200..400).contains(&answer.status), |wanted| answer.status == wanted)
                 };
                 Ok(answer.filter(is_it).map(|answer| Evidence::Answered(Box::new(answer))))
+            }
+            Self::Approval(approvals, ticket) => {
+                let (approvals, ticket) = (approvals.clone(), ticket.clone());
+                let found = tokio::task::spawn_blocking(move || approvals.find(&ticket)).await;
+                let found = found.ok().and_then(Result::ok).ok_or_else(|| {
+                    Failure::new(ErrorCode::ProviderUnavailable, "the approvals could not be read")
+                })?;
+                let progress = found.map_or(Progress::Gone, |(_, progress)| progress);
+                Ok((progress != Progress::Open).then_some(Evidence::Decided(progress)))
             }
             Self::File(path, state, before) => {
                 let path = path.clone();

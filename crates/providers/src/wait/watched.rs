@@ -58,8 +58,8 @@ impl Watched {
             }
             Condition::Time(after) => watched.due_ms = Some(later(began_ms, *after)),
             Condition::Quiet(_, after) => watched.due_ms = Some(later(began_ms, *after)),
-            // Its end is checked again: it stays.
-            Condition::Exit(..) => return Ok(watched),
+            // Its end, or the answer, is checked again: it stays.
+            Condition::Exit(..) | Condition::Approval(..) => return Ok(watched),
             Condition::Port(..) | Condition::Http(..) | Condition::File(..) => {}
         }
         if saved.held {
@@ -146,7 +146,7 @@ impl Watched {
             Condition::Port(..) | Condition::Http(..) => {
                 Standing::Impossible(format!("the process {} and listens no more", in_words(status)))
             }
-            Condition::File(..) | Condition::Time(_) => return,
+            Condition::File(..) | Condition::Approval(..) | Condition::Time(_) => return,
         };
     }
 

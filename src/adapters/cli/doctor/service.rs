@@ -17,7 +17,7 @@ use bailiwick_platform::fs::modes::FileTypeExt;
 use super::super::call::backend;
 use super::super::exposures::tried;
 use super::super::home::Home;
-use super::super::running::{RunningNote, is_running, prompts_to_answer};
+use super::super::running::{RunningNote, count_waiting, is_running};
 use super::super::runtime;
 use super::super::service_facts::service_facts;
 use super::finding::Findings;
@@ -44,9 +44,17 @@ pub fn look(home: &Home, config: Option<&Config>, found: &mut Findings) {
     if let Some(config) = config {
         exposures(home, config, found);
     }
-    let waiting = prompts_to_answer(home).map_or(0, |waiting| waiting.len());
+    let waiting = count_waiting(home);
     if waiting > 0 {
-        found.warn("waiting", format!("{waiting} questions wait for you"), "Run `bailiwick approve`.");
+        found.warn(
+            "waiting",
+            if waiting == 1 {
+                "1 question waits for you".to_owned()
+            } else {
+                format!("{waiting} questions wait for you")
+            },
+            "Run `bailiwick approve`.",
+        );
     }
 }
 

@@ -16,7 +16,7 @@ pub enum Standing {
     Ok,
     /// The policy refused it.
     Refused,
-    /// It needs approval, which is not available yet.
+    /// It needs approval.
     Asks,
     /// It failed, or was ended.
     Failed,
@@ -72,6 +72,21 @@ pub enum Event {
         process_id: String,
         /// The client's words.
         text: String,
+        /// The command that answers it.
+        answer: String,
+    },
+    /// A request that needs the user's approval.
+    Approval {
+        /// By which `approve` knows it.
+        id: String,
+        /// Who asks.
+        caller: String,
+        /// The scope.
+        scope: String,
+        /// The operation.
+        op: String,
+        /// The command or the target, redacted.
+        what: String,
         /// The command that answers it.
         answer: String,
     },

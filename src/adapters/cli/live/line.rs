@@ -55,6 +55,14 @@ pub fn line(event: &Event, time: &str, room: Option<usize>) -> String {
             // The command stands whole on a line of its own, whatever the names are.
             format!("{first}\n          {}", paint(Paint::Hint, "answer it: bailiwick approve"))
         }
+        Event::Approval { id, caller, scope, op, what, .. } => {
+            let said = format!("for you: {caller} needs approval in {scope}: {op} {what}");
+            let first = cut_to_room(&format!("{}  waits   {}", clock(time), one_line(&said)));
+            format!(
+                "{first}\n          {}",
+                paint(Paint::Hint, &format!("answer it: bailiwick approve {id}"))
+            )
+        }
         Event::Notice { text } => cut_to_room(&format!("{}  note    {}", clock(time), one_line(text))),
         Event::Stopped { requests, processes } => {
             let seen = match requests {

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use bailiwick_contract::time::{now_ms, rfc3339};
 use bailiwick_history::{Entry, State, Tail};
+use bailiwick_providers::approval::Approvals;
 use bailiwick_providers::secret_prompt::Prompts;
 
 use super::super::home::Home;
@@ -74,6 +75,7 @@ struct Watch {
     form: Form,
     tail: Option<Tail>,
     prompts: Prompts,
+    approvals: Approvals,
     /// Prompts that were told of.
     told: BTreeSet<String>,
     /// Requests with an effect that have not ended, and whether they were told of.
@@ -91,6 +93,7 @@ impl Watch {
             // What fails now is tried again, and said, at the first look.
             tail: Tail::from_now(&home.dirs.state).ok(),
             prompts: Prompts::new(&home.dirs.state),
+            approvals: Approvals::below(&home.dirs.state),
             told: BTreeSet::new(),
             running: BTreeMap::new(),
             requests: 0,
@@ -160,10 +163,24 @@ impl Watch {
         Ok(())
     }
 
-    /// Looks for secrets that clients ask for.
+    /// Looks for secrets and approvals that clients ask for.
     fn waiting(&mut self, events: &mut Vec<Event>) {
-        let Ok(waiting) = self.prompts.waiting() else { return };
-        self.told.retain(|id| waiting.iter().any(|prompt| prompt.id == *id));
+        let (Ok(waiting), Ok(tickets)) = (self.prompts.waiting(), self.approvals.waiting()) else { return };
+        self.told.retain(|id| {
+            waiting.iter().any(|prompt| prompt.id == *id) || tickets.iter().any(|ticket| ticket.id == *id)
+        });
+        for ticket in tickets {
+            if self.told.insert(ticket.id.clone()) {
+                events.push(Event::Approval {
+                    answer: format!("bailiwick approve {}", ticket.id),
+                    id: ticket.id,
+                    caller: ticket.caller,
+                    scope: ticket.scope,
+                    op: ticket.op,
+                    what: ticket.commands.into_iter().next().or(ticket.target).unwrap_or_default(),
+                });
+            }
+        }
         for prompt in waiting {
             if self.told.insert(prompt.id.clone()) {
                 events.push(Event::Waiting {

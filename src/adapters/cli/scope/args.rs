@@ -231,8 +231,8 @@ pub struct GrantArgs {
     /// The hosts of your package registries, as your tools name them
     #[arg(long)]
     pub package_registries: bool,
-    /// With allow: refuse capabilities and commands until approvals are available
-    #[arg(long, hide = true)]
+    /// With allow: have each request need your approval
+    #[arg(long)]
     pub ask: bool,
     /// Show what would change, and change nothing
     #[arg(long)]

@@ -17,6 +17,6 @@ mod statements;
 pub use args::ScopeCommand;
 pub use list::{screen_words, states};
 pub use output::{ScopeChangeOutput, ScopeListOutput, ScopeRemoveOutput, ScopeShowOutput};
-pub use report::{place_of, without_values};
+pub use report::{change, place_of, without_values};
 pub use run::run;
 pub use show::{Effective, effective};

@@ -27,7 +27,7 @@ use super::report::{place_of, runs_commands, without_values};
 pub enum StandingOutput {
     /// It is granted.
     Granted,
-    /// It is set to `ask`: refused, since approvals are not available yet.
+    /// It is set to `ask`: each request needs approval.
     Ask,
     /// It is not granted.
     Denied,

@@ -12,7 +12,7 @@ use super::output::Changes;
 /// The lists of the policy, each with the words before what it holds.
 const LISTS: &[(&str, &str)] = &[
     ("allowedCommands", "runs"),
-    ("askCommands", "refuses, until approvals are available,"),
+    ("askCommands", "needs your approval for"),
     ("deniedCommands", "never runs"),
     ("openSensitive", "opens"),
     ("closedFiles", "closes"),
@@ -55,7 +55,7 @@ fn statements(scope: &ScopeConfig) -> Vec<Statement> {
         let said = if scope.deny.contains(capability) {
             "never lets clients use"
         } else if scope.ask.contains(capability) {
-            "refuses, until approvals are available,"
+            "needs your approval for"
         } else if scope.capabilities.contains(capability) {
             "grants"
         } else {
@@ -116,8 +116,8 @@ mod tests {
         assert_eq!(
             changes.added,
             [
-                "refuses, until approvals are available, fs:read",
-                "refuses, until approvals are available, fs:write",
+                "needs your approval for fs:read",
+                "needs your approval for fs:write",
                 "never runs npm *",
                 "gives commands the variable A",
                 "network is full",

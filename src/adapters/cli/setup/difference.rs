@@ -48,7 +48,7 @@ fn granted(scope: &ScopeConfig, capability: Capability) -> Option<String> {
     }
     let asks = scope.ask.contains(&capability);
     (asks || scope.capabilities.contains(&capability)).then(|| {
-        let asks = if asks { "; `ask`: refused, approvals are not available yet" } else { "" };
+        let asks = if asks { "; needs your approval" } else { "" };
         format!("{} ({capability}{asks})", meaning(capability))
     })
 }
@@ -130,7 +130,7 @@ mod tests {
         }));
         let expected = [
             "+ create, change, move and delete files (fs:write)",
-            "+ stage and commit (git:write; `ask`: refused, approvals are not available yet)",
+            "+ stage and commit (git:write; needs your approval)",
             "- run commands (command:run)",
             "+ allowedCommands: a *, b *, c *, d *, e *, f * and 1 more",
             "+ environment: other values",

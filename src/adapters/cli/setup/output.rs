@@ -29,7 +29,7 @@ pub struct ScopeOutput {
     pub roots: Vec<PathBuf>,
     /// What is granted.
     pub capabilities: Vec<Capability>,
-    /// What is set to `ask`: refused, since approvals are not available yet.
+    /// What is set to `ask`: each request needs approval.
     pub ask: Vec<Capability>,
     /// What is denied, whatever else is granted.
     pub deny: Vec<Capability>,

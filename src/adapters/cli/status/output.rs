@@ -87,7 +87,7 @@ pub struct StatusOutput {
     pub wrong_clients: Vec<String>,
     /// How many tokens there are.
     pub tokens: usize,
-    /// How many secrets clients ask the user for.
+    /// How many secrets and approvals clients ask the user for.
     pub waiting: usize,
     /// How the history is.
     pub history: HistoryState,

@@ -11,7 +11,7 @@ use super::super::doctor::{ConfiguredClients, configured, not_run};
 use super::super::exposures::tried;
 use super::super::home::Home;
 use super::super::printer::Report;
-use super::super::running::{RunningNote, prompts_to_answer};
+use super::super::running::{RunningNote, count_waiting};
 use super::super::runtime;
 use super::super::scope::states;
 use super::super::service_facts::service_facts;
@@ -43,7 +43,7 @@ pub fn run(home: &Home, details: bool) -> Result<Report, Failure> {
         history => serde_json::from_value(history).unwrap_or_default(),
     };
     let note = if is_remote { RunningNote::read(&home.dirs) } else { None };
-    let waiting = prompts_to_answer(home).map_or(0, |waiting| waiting.len());
+    let waiting = count_waiting(home);
     let clients = configured(home, &config);
     let has_problem = is_silent || !history.ok || scopes.iter().any(|scope| scope.problem.is_some());
     let exposures = tried(home, &config, TRIP_TIME);

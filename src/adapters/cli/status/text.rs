@@ -46,9 +46,11 @@ pub fn text(
     }
     lines.extend(exposures.iter().map(|tried| ("Public", tried.says())));
     if output.waiting > 0 {
-        let secrets = if output.waiting == 1 { "1 secret is" } else { "secrets are" };
-        let count = if output.waiting == 1 { String::new() } else { format!("{} ", output.waiting) };
-        lines.push(("Waiting", format!("{count}{secrets} asked of you: `bailiwick approve`")));
+        let questions = match output.waiting {
+            1 => "1 question waits".to_owned(),
+            count => format!("{count} questions wait"),
+        };
+        lines.push(("Waiting", format!("{questions} for you: `bailiwick approve`")));
     }
     lines.extend(output.warnings.iter().map(|warning| ("Warning", one_line(warning))));
     lines.extend(served(&output.live));

@@ -160,7 +160,7 @@ fn remedy(code: ErrorCode, stage: Option<&str>) -> &'static str {
         }
         ErrorCode::PathOutOfScope => "use a path inside the scope's folders; get_computer_info lists them.",
         ErrorCode::ApprovalRequired => {
-            "approvals are not available yet; do without it, or ask the user to allow it."
+            "ask the user to run `bailiwick approve`, then send the same request again."
         }
         ErrorCode::NotFound => "look at what exists with file.list or file.find.",
         ErrorCode::Conflict => "read the target again, and send its new version as `ifVersion`.",

@@ -13,6 +13,7 @@ use bailiwick_contract::{
 };
 use bailiwick_platform::launch::kept::Stream;
 use bailiwick_policy::{InputPath, Need, Permit, PermittedPath};
+use bailiwick_providers::approval::{Approvals, Progress};
 use bailiwick_providers::digest::Digest;
 use bailiwick_providers::wait::{Evidence, Outcome, Round, Standing, Token, Wanted, Watched, hold};
 
@@ -29,7 +30,7 @@ pub struct Op;
 pub struct Input {
     /// Wait until one of these holds; up to 32. Each is {`until`, `process`, …}: `exit` (`code`), `text` (`text`,
     /// `from`), `regex` (`pattern`, `from`), `port` (`port`), `http` (`port`, `path`, `status`), `file` (`path`,
-    /// `state` exists|absent|changed), `quiet` (`seconds`), `time` (`seconds`).
+    /// `state` exists|absent|changed), `approval` (`approval`), `quiet` (`seconds`), `time` (`seconds`).
     pub any: Option<Vec<RawCondition>>,
     /// Wait until each of these has held, at one time or another; up to 32.
     pub all: Option<Vec<RawCondition>>,
@@ -90,6 +91,9 @@ pub struct Report {
     /// How many bytes were printed faster than they could be checked, and are not kept, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub skipped_bytes: Option<u64>,
+    /// For `approval`: `approved`, `refused` or `expired`. Send an approved request again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub answer: Option<&'static str>,
     /// For `http`: the status of the answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<u16>,
@@ -115,7 +119,7 @@ impl Operation for Op {
                   nothing has come for 100 ms. `quiet` is counted from the beginning of the wait at the earliest, \
                   and holds too when the process has ended. With `all`, a condition that has held once stays so. The \
                   outcome is `held`, `timeOver` with a token to continue with, or `impossible` as soon as processes have \
-                  ended and what is waited for cannot happen any more. `file` needs fs:read too.",
+                  ended and what is waited for cannot happen any more. `file` needs fs:read too. `approval` holds as soon as the user has answered.",
         capabilities: &[&[Capability::ProcessManage]],
         effect: Effect::ReadOnly,
         target: TargetRule::OptionalId("the processId of the conditions that name none"),
@@ -161,10 +165,18 @@ impl RunAsync for Op {
             None => (now_ms, Vec::new()),
         };
         let (processes, scope) = (Arc::clone(&cx.service.processes), scope.id().to_owned());
+        let approvals = Approvals::below(&cx.service.dirs.state);
+        let caller = cx.caller.identity().to_owned();
         let (raw_conditions, paths) = (raw.to_vec(), permit.input_paths().to_vec());
         // Finding processes and looking at files reads the disk.
         let round = tokio::task::spawn_blocking(move || {
-            let finder = Finder { processes: &processes, scope: &scope, target: target.as_deref() };
+            let finder = Finder {
+                processes: &processes,
+                scope: &scope,
+                target: target.as_deref(),
+                approvals: &approvals,
+                caller: &caller,
+            };
             let conditions = conditions(&raw_conditions, list, &finder, paths)?;
             Round::begin(wanted, conditions, began_ms, &saved)
         });
@@ -270,6 +282,7 @@ fn report(raw: &RawCondition, watched: &Watched) -> Report {
         stream: None,
         position: None,
         next: watched.looked_at(),
+        answer: None,
         skipped_bytes: Some(watched.skipped_bytes()).filter(|bytes| *bytes > 0),
         status: None,
         body: None,
@@ -295,6 +308,13 @@ fn report(raw: &RawCondition, watched: &Watched) -> Report {
                     report.stream = Some(stream_name(seen.stream));
                     report.position = Some(seen.position);
                     report.next = Some(seen.next);
+                }
+                Evidence::Decided(progress) => {
+                    report.answer = Some(match progress {
+                        Progress::Approved | Progress::Used => "approved",
+                        Progress::Refused => "refused",
+                        Progress::Open | Progress::Gone => "expired",
+                    });
                 }
                 Evidence::Answered(answer) => {
                     report.status = Some(answer.status);

@@ -6,8 +6,9 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use bailiwick_contract::{Access, Failure, RawPath};
+use bailiwick_contract::{Access, ErrorCode, Failure, RawPath};
 use bailiwick_policy::{InputPath, PermittedPath};
+use bailiwick_providers::approval::Approvals;
 use bailiwick_providers::process::{Cursor, Process, Processes};
 use bailiwick_providers::wait::{
     Condition, FileState, MAX_PATH_BYTES, MAX_PATTERN_BYTES, Marks, Pattern, PatternError, is_path,
@@ -38,6 +39,8 @@ pub enum Until {
     File,
     /// The process prints nothing for `seconds`.
     Quiet,
+    /// The user answers `approval`.
+    Approval,
     /// `seconds` pass.
     Time,
 }
@@ -53,6 +56,7 @@ impl Until {
             Self::Http => ("http", &["process", "port", "path", "status"]),
             Self::File => ("file", &["path", "state"]),
             Self::Quiet => ("quiet", &["process", "seconds"]),
+            Self::Approval => ("approval", &["approval"]),
             Self::Time => ("time", &["seconds"]),
         }
     }
@@ -69,7 +73,7 @@ impl Until {
 pub struct RawCondition {
     /// The kind of condition.
     pub until: Until,
-    /// The process; default the target. For every kind but `file` and `time`.
+    /// The process; default the target. For every kind but `file`, `approval` and `time`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub process: Option<String>,
     /// For `exit`: the exit code that counts; default any end.
@@ -97,6 +101,9 @@ pub struct RawCondition {
     /// For `file`: default `exists`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<FileState>,
+    /// For `approval`: the `approvalId` of an answer `approval_required`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approval: Option<String>,
     /// For `quiet` and `time`: how long, up to a day.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seconds: Option<f64>,
@@ -126,6 +133,7 @@ impl RawCondition {
             path: None,
             status: None,
             state: None,
+            approval: None,
             seconds: None,
         }
     }
@@ -181,6 +189,7 @@ impl RawCondition {
                 Condition::File(path, self.state.unwrap_or(FileState::Exists))
             }
             Until::Quiet => Condition::Quiet(reader.process()?, reader.seconds()?),
+            Until::Approval => reader.approval()?,
             Until::Time => Condition::Time(reader.seconds()?),
         })
     }
@@ -194,6 +203,10 @@ pub(super) struct Finder<'a> {
     pub scope: &'a str,
     /// The process that conditions are about which name none.
     pub target: Option<&'a str>,
+    /// Where tickets are found.
+    pub approvals: &'a Approvals,
+    /// Whose tickets are found.
+    pub caller: &'a str,
 }
 
 /// Reads one condition.
@@ -216,6 +229,7 @@ impl Reader<'_> {
             ("path", raw.path.is_some()),
             ("status", raw.status.is_some()),
             ("state", raw.state.is_some()),
+            ("approval", raw.approval.is_some()),
             ("seconds", raw.seconds.is_some()),
         ];
         let (kind, fields) = raw.until.facts();
@@ -236,6 +250,25 @@ impl Reader<'_> {
         })?;
         let found = self.finder.processes.find(self.finder.scope, id);
         found.map_err(|failure| failure.detail("field", format!("{}.process", self.field)))
+    }
+
+    /// Finds a ticket of the caller's own, in this scope.
+    fn approval(&self) -> Result<Condition, Failure> {
+        let id = self.needed("approval", self.raw.approval.as_deref())?;
+        let found = self.finder.approvals.find(id).map_err(|error| {
+            Failure::new(ErrorCode::ProviderUnavailable, format!("the approvals cannot be read: {error}"))
+        })?;
+        let is_own = found.is_some_and(|(ticket, _)| {
+            ticket.caller_id == self.finder.caller && ticket.scope == self.finder.scope
+        });
+        if !is_own {
+            let failure =
+                Failure::new(ErrorCode::NotFound, "no request of yours waits for approval by that id");
+            return Err(failure
+                .detail("field", format!("{}.approval", self.field))
+                .hint("Use the `approvalId` of the answer, or send the request again."));
+        }
+        Ok(Condition::Approval(self.finder.approvals.clone(), id.to_owned()))
     }
 
     fn port(&self) -> Result<u16, Failure> {

@@ -1,0 +1,296 @@
+//! The tickets and what was decided: a private folder whose file names show how things are.
+//!
+//! `<key>.open` is a ticket that waits. Anyone who answers takes it by renaming it to `<key>.taken`, and writes `<key>.granted`
+//! or `<key>.refused`. The request that comes for a single approval renames `<key>.granted` to `<key>.used`: of two
+//! requests one alone can. The folder is in Bailiwick's state, outside every scope.
+
+#![expect(clippy::disallowed_methods, reason = "the folder is Bailiwick's own, in its state folder")]
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use bailiwick_contract::{id, time};
+use bailiwick_platform::fs::{Secrecy, claim_file, create_private_dir, read_own_file, replace_private_file};
+
+use super::ticket::{ApprovalTerm, Decision, Ticket, is_key};
+
+/// How many tickets of one caller may wait at the same time.
+const MAX_OPEN: usize = 128;
+/// The largest file that is read or written.
+const MAX_FILE_BYTES: u64 = 64 * 1024;
+
+/// The approvals of one installation.
+#[derive(Debug, Clone)]
+pub struct Approvals {
+    folder: PathBuf,
+}
+
+/// Why a ticket is not opened or not answered.
+#[derive(Debug, thiserror::Error)]
+pub enum ApprovalError {
+    /// The caller has as many as it may.
+    #[error("{MAX_OPEN} requests of this caller wait for approval already")]
+    TooMany,
+    /// The ticket is larger than a file may be.
+    #[error("the request is too large to be shown for approval")]
+    TooLarge,
+    /// It was answered, or its time is over.
+    #[error("the ticket does not wait any more")]
+    Gone,
+    /// Any other error of the system.
+    #[error("{0}")]
+    Io(#[from] io::Error),
+}
+
+/// How far a ticket is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Progress {
+    /// It waits for the user.
+    Open,
+    /// It was approved, and no request has come for it yet.
+    Approved,
+    /// It was approved, and a request has come for it.
+    Used,
+    /// It was refused.
+    Refused,
+    /// Its time is over, or there was none.
+    Gone,
+}
+
+impl Approvals {
+    /// Names the approvals below a state folder; nothing is made.
+    pub fn below(state: &Path) -> Self {
+        Self { folder: state.join("approvals") }
+    }
+
+    /// Opens a ticket, or returns the one of the same key that waits already.
+    ///
+    /// # Errors
+    /// [`ApprovalError`]; nothing waits then.
+    pub fn open(&self, ticket: &Ticket) -> Result<Ticket, ApprovalError> {
+        if !ticket.is_sound() {
+            return Err(ApprovalError::Gone);
+        }
+        create_private_dir(&self.folder)?;
+        let waiting = self.waiting()?;
+        if let Some(other) = waiting.iter().find(|other| other.key == ticket.key) {
+            return Ok(other.clone());
+        }
+        if waiting.iter().filter(|other| other.caller_id == ticket.caller_id).count() >= MAX_OPEN {
+            return Err(ApprovalError::TooMany);
+        }
+        let draft = self.draft(ticket)?;
+        // A link, and not a rename: it fails where another service was faster.
+        let linked = fs::hard_link(&draft, self.path(&ticket.key, "open"));
+        let _ = fs::remove_file(&draft);
+        match linked {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                self.read_ticket(&self.path(&ticket.key, "open")).ok_or(ApprovalError::Gone)
+            }
+            Err(error) => Err(error.into()),
+            Ok(()) => Ok(ticket.clone()),
+        }
+    }
+
+    /// Returns the tickets that wait, oldest first. Whatever has expired is removed.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub fn waiting(&self) -> io::Result<Vec<Ticket>> {
+        let now_ms = time::now_ms();
+        let mut found = Vec::new();
+        for (stem, end, path) in self.files()? {
+            let is_over = match end.as_str() {
+                "open" => match self.read_ticket(&path) {
+                    Some(ticket) if ticket.key == stem && !ticket.is_expired(now_ms) => {
+                        found.push(ticket);
+                        false
+                    }
+                    _ => true,
+                },
+                "taken" => self.read_ticket(&path).is_none_or(|ticket| ticket.is_expired(now_ms)),
+                _ => self.read_decision(&path).is_none_or(|decision| decision.is_expired(now_ms)),
+            };
+            if is_over {
+                let _ = fs::remove_file(&path);
+            }
+        }
+        found.sort_by(|one, other| (one.opened_at_ms, &one.id).cmp(&(other.opened_at_ms, &other.id)));
+        Ok(found)
+    }
+
+    /// Answers a ticket. Of several answers the first counts.
+    ///
+    /// # Errors
+    /// [`ApprovalError::Gone`] if it does not wait any more.
+    pub fn decide(&self, decision: &Decision) -> Result<(), ApprovalError> {
+        let ticket = &decision.ticket;
+        if !ticket.is_sound() || ticket.is_expired(time::now_ms()) {
+            return Err(ApprovalError::Gone);
+        }
+        let (open, taken) = (self.path(&ticket.key, "open"), self.path(&ticket.key, "taken"));
+        match claim_file(&open, &taken) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(ApprovalError::Gone),
+            other => other?,
+        }
+        // What was open may have been another ticket than the one that was shown.
+        if self.read_ticket(&taken).as_ref() != Some(ticket) {
+            let _ = fs::hard_link(&taken, &open);
+            fs::remove_file(&taken)?;
+            return Err(ApprovalError::Gone);
+        }
+        for end in ["granted", "refused", "used"] {
+            remove(&self.path(&ticket.key, end))?;
+        }
+        let draft = self.draft(decision)?;
+        let end = if decision.approved.is_some() { "granted" } else { "refused" };
+        fs::rename(&draft, self.path(&ticket.key, end))?;
+        remove(&taken)?;
+        Ok(())
+    }
+
+    /// Notes that a ticket was approved by a rule: nothing is left to be taken.
+    ///
+    /// # Errors
+    /// As [`Approvals::decide`].
+    pub fn decide_by_rule(&self, decision: &Decision) -> Result<(), ApprovalError> {
+        self.decide(decision)?;
+        fs::rename(self.path(&decision.ticket.key, "granted"), self.path(&decision.ticket.key, "used"))?;
+        Ok(())
+    }
+
+    /// Takes what was granted for a key. An approval for one request is taken once, even if another asks at the same moment.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub fn take(&self, key: &str, caller_id: &str, session: Option<&str>) -> io::Result<Option<Decision>> {
+        if !is_key(key) {
+            return Ok(None);
+        }
+        let granted = self.path(key, "granted");
+        let Some(decision) = self.read_decision(&granted) else { return Ok(None) };
+        if decision.is_expired(time::now_ms())
+            || decision.ticket.key != key
+            || decision.ticket.caller_id != caller_id
+        {
+            return Ok(None);
+        }
+        match &decision.approved {
+            None => Ok(None),
+            Some(ApprovalTerm::Session { session: of }) if session != Some(of.as_str()) => Ok(None),
+            Some(ApprovalTerm::Session { .. } | ApprovalTerm::Time) => Ok(Some(decision)),
+            Some(ApprovalTerm::Once) => match claim_file(&granted, &self.path(key, "used")) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+                Err(error) => Err(error),
+                Ok(()) => Ok(Some(decision)),
+            },
+        }
+    }
+
+    /// Gives back what was taken for a request that did not run.
+    pub fn give_back(&self, key: &str) {
+        let used = self.path(key, "used");
+        // Not by renaming: what was granted meanwhile stays.
+        if is_key(key) && fs::hard_link(&used, self.path(key, "granted")).is_ok() {
+            let _ = fs::remove_file(&used);
+        }
+    }
+
+    /// Returns the refusal that still answers a key.
+    pub fn refusal(&self, key: &str) -> Option<Decision> {
+        let decision = is_key(key).then(|| self.read_decision(&self.path(key, "refused"))).flatten()?;
+        (decision.approved.is_none() && !decision.is_expired(time::now_ms())).then_some(decision)
+    }
+
+    /// Finds a ticket by its id, with how far it is. It is found until it, or what was decided, has expired.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub fn find(&self, ticket_id: &str) -> io::Result<Option<(Ticket, Progress)>> {
+        let now_ms = time::now_ms();
+        // It moves on by renaming: a second look finds what moved during the first.
+        for _ in 0..2 {
+            for (_, end, path) in self.files()? {
+                let (ticket, progress, is_over) = match end.as_str() {
+                    "open" | "taken" => {
+                        let Some(ticket) = self.read_ticket(&path) else { continue };
+                        let is_over = ticket.is_expired(now_ms);
+                        (ticket, Progress::Open, is_over)
+                    }
+                    _ => {
+                        let Some(decision) = self.read_decision(&path) else { continue };
+                        let progress = match (end.as_str(), &decision.approved) {
+                            (_, None) => Progress::Refused,
+                            ("used", _) => Progress::Used,
+                            _ => Progress::Approved,
+                        };
+                        let is_over = decision.is_expired(now_ms);
+                        (decision.ticket, progress, is_over)
+                    }
+                };
+                if ticket.id == ticket_id {
+                    return Ok(Some((ticket, if is_over { Progress::Gone } else { progress })));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// Returns the files: the name before the last dot, what is behind it, and the path.
+    fn files(&self) -> io::Result<Vec<(String, String, PathBuf)>> {
+        let entries = match fs::read_dir(&self.folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            other => other?,
+        };
+        let mut files = Vec::new();
+        for entry in entries {
+            let entry = entry?;
+            let Ok(name) = entry.file_name().into_string() else { continue };
+            if let Some((stem, end)) = name.rsplit_once('.')
+                && ["open", "taken", "granted", "refused", "used"].contains(&end)
+            {
+                files.push((stem.to_owned(), end.to_owned(), entry.path()));
+            }
+        }
+        Ok(files)
+    }
+
+    fn draft(&self, value: &impl Serialize) -> Result<PathBuf, ApprovalError> {
+        let text = serde_json::to_vec(value).map_err(io::Error::from)?;
+        if text.len() as u64 > MAX_FILE_BYTES {
+            return Err(ApprovalError::TooLarge);
+        }
+        let draft = self.folder.join(format!("{}.draft", id::new_id()));
+        replace_private_file(&draft, &text)?;
+        Ok(draft)
+    }
+
+    fn read_ticket(&self, path: &Path) -> Option<Ticket> {
+        read::<Ticket>(path).filter(Ticket::is_sound)
+    }
+
+    fn read_decision(&self, path: &Path) -> Option<Decision> {
+        read::<Decision>(path).filter(|decision| decision.ticket.is_sound())
+    }
+
+    fn path(&self, key: &str, end: &str) -> PathBuf {
+        self.folder.join(format!("{key}.{end}"))
+    }
+}
+
+/// Reads a file, if it is one that Bailiwick wrote.
+fn read<T: DeserializeOwned>(path: &Path) -> Option<T> {
+    let (text, _) = read_own_file(path, Secrecy::Secret, MAX_FILE_BYTES).ok()?;
+    serde_json::from_slice(&text).ok()
+}
+
+fn remove(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        Ok(()) | Err(_) => Ok(()),
+    }
+}

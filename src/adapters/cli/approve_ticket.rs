@@ -1,0 +1,337 @@
+//! Requests that need approval: shown, and answered by the user alone.
+//!
+//! What is decided goes into Bailiwick's own files and into the history. No transport leads here.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use bailiwick_config::CommandRule;
+use bailiwick_contract::time::{now_ms, rfc3339};
+use bailiwick_contract::{Caller, ErrorCode, Failure, Transport};
+use bailiwick_engine::service::decision_event;
+use bailiwick_history::{EventDraft, HistoryHandle, HistorySettings, Phase};
+use bailiwick_platform::quoting::quote;
+use bailiwick_providers::approval::{ApprovalError, ApprovalTerm, Approvals, Decision, Ticket};
+
+use super::home::Home;
+use super::printer::{one_line, printable};
+use super::running::knows_owner;
+use super::scope;
+
+/// What `h` answers at the terminal: an hour.
+pub const AN_HOUR_MS: i64 = 60 * 60 * 1_000;
+
+/// A request that waits for approval.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TicketOutput {
+    /// Its id.
+    pub id: String,
+    /// The scope.
+    pub scope: String,
+    /// The operation.
+    pub op: String,
+    /// The target, resolved.
+    pub target: Option<String>,
+    /// The commands that would start, without secrets.
+    pub commands: Vec<String>,
+    /// What would contain them.
+    pub containment: Option<String>,
+    /// The other fields of the request, in short.
+    pub fields: Vec<String>,
+    /// The capabilities that need approval.
+    pub capabilities: Vec<String>,
+    /// Why it is asked.
+    pub why: Vec<String>,
+    /// The commands that keep it from being asked again; what `--always` does.
+    pub always: Vec<String>,
+    /// The caller that asks.
+    pub caller: String,
+    /// What the client calls itself.
+    pub client: Option<String>,
+    /// The transport.
+    pub transport: String,
+    /// The id of the request in the history.
+    pub operation_id: String,
+    /// Since when it waits (RFC 3339).
+    pub opened_at: String,
+    /// Until when it waits (RFC 3339).
+    pub expires_at: String,
+}
+
+/// What the user answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Answer {
+    /// Approved for one request.
+    Once,
+    /// Approved for the session of the client.
+    Session,
+    /// Approved for so many milliseconds.
+    For(i64),
+    /// Allowed by the scope's rules from now on.
+    Always,
+    /// Refused.
+    Refuse,
+}
+
+impl Answer {
+    /// Finds the answer of a word that was typed at the question.
+    pub fn parse(word: &str) -> Option<Self> {
+        Some(match word.trim().to_ascii_lowercase().as_str() {
+            "y" | "yes" | "once" => Self::Once,
+            "s" | "session" => Self::Session,
+            "h" | "hour" => Self::For(AN_HOUR_MS),
+            "a" | "always" => Self::Always,
+            "n" | "no" => Self::Refuse,
+            _ => return None,
+        })
+    }
+
+    fn in_words(self) -> String {
+        match self {
+            Self::Once => "approved once".to_owned(),
+            Self::Session => "approved for the session".to_owned(),
+            Self::For(ms) => format!("approved for {} min", ms / 60_000),
+            Self::Always => "allowed by a rule".to_owned(),
+            Self::Refuse => "refused".to_owned(),
+        }
+    }
+}
+
+/// Returns the requests that wait for approval, of callers that are still known and in scopes that are still there.
+///
+/// # Errors
+/// `provider_unavailable` where they cannot be read.
+pub fn waiting(home: &Home) -> Result<Vec<Ticket>, Failure> {
+    let mut tickets =
+        Approvals::below(&home.dirs.state).waiting().map_err(|error| unusable(&error.into()))?;
+    let is_known = knows_owner(home);
+    let config = home.config()?;
+    tickets.retain(|ticket| {
+        is_known(&ticket.caller_id) && config.scopes.iter().any(|scope| scope.id == ticket.scope)
+    });
+    Ok(tickets)
+}
+
+/// Returns who asks for what. Everything that a client chose is in lines of its own, and cannot leave them.
+pub fn described(ticket: &Ticket) -> String {
+    let client = ticket
+        .client
+        .as_deref()
+        .map_or_else(String::new, |client| format!("; it calls itself \u{201c}{}\u{201d}", one_line(client)));
+    let mut text = format!("\nA client asks for approval ({}).\n\n", ticket.id);
+    let mut line = |label: &str, words: &str| text.push_str(&format!("  {label:<9} {}\n", one_line(words)));
+    line("scope", &ticket.scope);
+    line("operation", &ticket.op);
+    let target = if ticket.commands.is_empty() { "target" } else { "folder" };
+    ticket.target.iter().for_each(|it| line(target, it));
+    for (at, command) in ticket.commands.iter().enumerate() {
+        for (row, part) in command.lines().enumerate() {
+            line(if at == 0 && row == 0 { "command" } else { "" }, part);
+        }
+    }
+    ticket.containment.iter().for_each(|it| line("in", it));
+    for (at, field) in ticket.fields.iter().enumerate() {
+        line(if at == 0 { "with" } else { "" }, field);
+    }
+    line("asked by", &format!("{}, over {}{client}", ticket.caller, ticket.transport));
+    for (at, why) in ticket.why.iter().enumerate() {
+        line(if at == 0 { "because" } else { "" }, why);
+    }
+    for (at, command) in always(ticket).iter().enumerate() {
+        line(if at == 0 { "always" } else { "" }, command);
+    }
+    text.push('\n');
+    text
+}
+
+/// Returns the question, with what each answer means.
+pub fn question(ticket: &Ticket) -> String {
+    let session = if ticket.session.is_some() { ", s: for this session" } else { "" };
+    let always = if ticket.has_rule { ", a: always" } else { "" };
+    format!("y: once{session}, h: for an hour{always}, n: refuse, Enter alone: later > ")
+}
+
+/// Returns a line of the list.
+pub fn listed(ticket: &Ticket) -> String {
+    let what = match (ticket.commands.first(), &ticket.target) {
+        (Some(command), _) => command.clone(),
+        (None, Some(target)) => target.clone(),
+        (None, None) => String::new(),
+    };
+    let minutes = (ticket.expires_at_ms - now_ms()).max(0) / 60_000;
+    format!(
+        "{}  {} {} in scope {}, asked by {}; {minutes} min left\n",
+        ticket.id,
+        ticket.op,
+        one_line(&what),
+        one_line(&ticket.scope),
+        one_line(&ticket.caller),
+    )
+}
+
+/// Returns the facts of a ticket.
+pub fn facts(ticket: &Ticket) -> TicketOutput {
+    TicketOutput {
+        id: ticket.id.clone(),
+        scope: ticket.scope.clone(),
+        op: ticket.op.clone(),
+        target: ticket.target.clone(),
+        commands: ticket.commands.clone(),
+        containment: ticket.containment.clone(),
+        fields: ticket.fields.clone(),
+        capabilities: ticket.capabilities.iter().map(ToString::to_string).collect(),
+        why: ticket.why.clone(),
+        always: always(ticket),
+        caller: ticket.caller.clone(),
+        client: ticket.client.clone(),
+        transport: ticket.transport.clone(),
+        operation_id: ticket.operation_id.clone(),
+        opened_at: rfc3339(ticket.opened_at_ms),
+        expires_at: rfc3339(ticket.expires_at_ms),
+    }
+}
+
+/// Answers a ticket, with rows in the history before and after. Returns what was done, in words.
+///
+/// # Errors
+/// `conflict` if it does not wait any more, `invalid_request` for an answer that it does not take, those of the config
+/// and of the history; nothing is approved then.
+pub fn answer(home: &Home, ticket: &Ticket, answer: Answer) -> Result<String, Failure> {
+    let now = now_ms();
+    let (approved, life_ms) = match answer {
+        Answer::Once => (Some(ApprovalTerm::Once), Decision::ONCE_MS),
+        Answer::Session => (Some(session(ticket)?), Decision::MAX_MS),
+        Answer::For(ms) => (Some(ApprovalTerm::Time), ms.min(Decision::MAX_MS)),
+        Answer::Always if ticket.has_rule => (Some(ApprovalTerm::Once), Decision::ONCE_MS),
+        Answer::Always => {
+            return Err(Failure::invalid("--always", "no rule is known that allows it")
+                .hint("Approve it with `--once` or `--for 1h`."));
+        }
+        Answer::Refuse => (None, Decision::REFUSAL_MS),
+    };
+    let decision = Decision {
+        ticket: ticket.clone(),
+        approved,
+        is_of_client: false,
+        at_ms: now,
+        expires_at_ms: now + life_ms,
+    };
+    let store = Approvals::below(&home.dirs.state);
+    let log = Log::open(home, ticket, answer)?;
+    log.write(Phase::Received, None)?;
+    let done = decide(home, &store, &decision, answer);
+    log.write(Phase::Finished, done.as_ref().err())?;
+    done
+}
+
+fn decide(home: &Home, store: &Approvals, decision: &Decision, answer: Answer) -> Result<String, Failure> {
+    if answer != Answer::Always {
+        store.decide(decision).map_err(|error| not_decided(&error))?;
+        return Ok(format!("{}\n", answer.in_words()));
+    }
+    let ticket = &decision.ticket;
+    let report = scope::change(home, &ticket.scope, false, |scope| {
+        for capability in &ticket.capabilities {
+            scope.ask.retain(|it| it != capability);
+            if !scope.capabilities.contains(capability) {
+                scope.capabilities.push(*capability);
+            }
+        }
+        let policy = &mut scope.policy;
+        policy.ask_commands.retain(|rule| !ticket.rules_to_remove.contains(&rule.spelled()));
+        for line in &ticket.rules_to_add {
+            let rule = CommandRule::Line(line.clone());
+            if !policy.allowed_commands.contains(&rule) {
+                policy.allowed_commands.push(rule);
+            }
+        }
+        Ok(())
+    })?;
+    // The rule allows it, and nothing else is granted. Where somebody has answered meanwhile the rule applies all the same.
+    let _ = store.decide_by_rule(decision);
+    Ok(printable(&report.text))
+}
+
+fn session(ticket: &Ticket) -> Result<ApprovalTerm, Failure> {
+    let session = ticket.session.clone().ok_or_else(|| {
+        Failure::invalid("--session", "this client has no session that is known")
+            .hint("Approve it with `--once` or `--for 1h`.")
+    })?;
+    Ok(ApprovalTerm::Session { session })
+}
+
+/// The commands that do what `--always` does.
+fn always(ticket: &Ticket) -> Vec<String> {
+    if !ticket.has_rule {
+        return Vec::new();
+    }
+    let flags = |flag: &str, rules: &[String]| -> String {
+        rules.iter().map(|rule| format!(" {flag} {}", quote(rule))).collect()
+    };
+    let mut commands = Vec::new();
+    if !ticket.rules_to_remove.is_empty() {
+        commands.push(format!(
+            "bailiwick scope edit {}{}",
+            ticket.scope,
+            flags("--forget", &ticket.rules_to_remove)
+        ));
+    }
+    if !ticket.capabilities.is_empty() || !ticket.rules_to_add.is_empty() {
+        let names: String = ticket.capabilities.iter().map(|it| format!(" {it}")).collect();
+        commands.push(format!(
+            "bailiwick scope allow {}{names}{}",
+            ticket.scope,
+            flags("--command", &ticket.rules_to_add)
+        ));
+    }
+    commands
+}
+
+/// The rows of one decision.
+struct Log {
+    history: HistoryHandle,
+    event: EventDraft,
+}
+
+impl Log {
+    fn open(home: &Home, ticket: &Ticket, answer: Answer) -> Result<Self, Failure> {
+        let config = home.config()?;
+        let history = HistoryHandle::start(HistorySettings {
+            folder: home.dirs.state.clone(),
+            machine_id: config.machine_id,
+            max_age_days: config.history.max_age_days,
+            max_megabytes: config.history.max_megabytes,
+        });
+        let event = decision_event(ticket, &answer.in_words(), &Caller::local(Transport::Cli));
+        Ok(Self { history, event })
+    }
+
+    fn write(&self, phase: Phase, failure: Option<&Failure>) -> Result<(), Failure> {
+        let event = EventDraft {
+            phase,
+            code: failure.map(|failure| failure.code),
+            error: failure.map(|failure| failure.message.clone()),
+            ..self.event.clone()
+        };
+        self.history.append(event).map_err(|error| {
+            Failure::new(
+                ErrorCode::ProviderUnavailable,
+                format!("the decision cannot be written to the history: {error}"),
+            )
+            .hint("`bailiwick doctor` says what is wrong with the history.")
+        })
+    }
+}
+
+fn not_decided(error: &ApprovalError) -> Failure {
+    match error {
+        ApprovalError::Io(_) => unusable(error),
+        _ => Failure::new(ErrorCode::Conflict, format!("{error}; nothing was decided")),
+    }
+}
+
+fn unusable(error: &ApprovalError) -> Failure {
+    Failure::new(ErrorCode::ProviderUnavailable, format!("approvals cannot be used: {error}"))
+        .hint("Check the owner, the permissions and the free space of the state folder.")
+}

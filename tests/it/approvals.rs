@@ -1,0 +1,452 @@
+//! Approvals: what needs one waits for the user, and what the user gives is for that very request alone.
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use bailiwick::contract::{Caller, Transport};
+use serde_json::{Value, json};
+use support::scope::TestScope;
+use support::service::{TestService, data};
+use support::stdio_client::{StdioClient, in_memory, meta, outcome};
+use tokio_util::sync::CancellationToken;
+
+use support::needs::require_program;
+
+/// Starts a service whose scope has `fs:write` need approval.
+fn asks_for_writing() -> TestService {
+    TestScope::new().with_field("ask", json!(["fs:write"])).save().host()
+}
+
+/// Starts a service whose scope has `echo` and `make` need approval.
+fn asks_for_commands() -> TestService {
+    TestScope::new()
+        .with_capabilities(&["fs:read", "fs:write", "command:run", "package:run", "history:read"])
+        .with_policy(json!({
+            "allowedCommands": [{"tokens": ["echo", "*"]}],
+            "askCommands": ["echo *", "make *"],
+        }))
+        .save()
+        .host()
+}
+
+fn write(target: &str, content: &str) -> Value {
+    json!({"op": "file.write", "target": target, "input": {"content": content}})
+}
+
+fn echo(word: &str) -> Value {
+    json!({"op": "command.run", "input": {"command": ["echo", word]}})
+}
+
+/// Returns the id of the ticket of a request that needs approval.
+fn ticket(answer: &Value) -> String {
+    assert_eq!(answer["error"]["code"], "approval_required", "{answer:#}");
+    assert_eq!(answer["error"]["details"]["stage"], "approval");
+    let id = answer["error"]["details"]["approvalId"].as_str().expect("an id").to_owned();
+    let hints = answer["error"]["hints"].to_string();
+    assert!(hints.contains(&format!("bailiwick approve {id}")), "{hints}");
+    id
+}
+
+fn waiting(host: &TestService) -> Vec<Value> {
+    let listed = host.cli(&["approve", "--list"]);
+    listed["approvals"].as_array().unwrap_or_else(|| panic!("{listed:#}")).clone()
+}
+
+fn approve(host: &TestService, words: &[&str]) -> Value {
+    let done = host.cli(&[&["approve"], words].concat());
+    assert_eq!(done["ok"], true, "{done:#}");
+    done
+}
+
+/// Returns the one file of the store whose name ends so.
+fn stored(host: &TestService, end: &str) -> PathBuf {
+    let files = fs::read_dir(host.dirs.state.join("approvals")).expect("the folder of approvals");
+    let mut files = files.map(|entry| entry.expect("an entry").path());
+    files.find(|path| path.extension().is_some_and(|it| it == end)).unwrap_or_else(|| panic!("no {end}"))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_approval_is_for_one_request_and_survives_a_restart() {
+    let mut host = asks_for_writing();
+    let id = ticket(&host.send(write("new.txt", "text")).await);
+    assert!(!host.path("new.txt").exists());
+    assert_eq!(ticket(&host.send(write("new.txt", "text")).await), id, "asked again it is the same question");
+    host.restart();
+    let listed = waiting(&host);
+    assert_eq!(listed.len(), 1);
+    assert_eq!(listed[0]["id"], id.as_str());
+    // The temporary folder has a random name, which is left out as a secret would be.
+    assert!(
+        listed[0]["target"].as_str().is_some_and(|it| it.starts_with('/') && it.ends_with("/app/new.txt"))
+    );
+    assert_eq!(listed[0]["always"], json!(["bailiwick scope allow app fs:write"]));
+    approve(&host, &[&id, "--once"]);
+    host.restart();
+    data(&host.send(write("new.txt", "text")).await);
+    assert_eq!(fs::read_to_string(host.path("new.txt")).expect("written"), "text");
+
+    let again = ticket(&host.send(write("new.txt", "text")).await);
+    assert_ne!(again, id, "a replay is a question of its own");
+    let late = host.cli(&["approve", &id, "--once"]);
+    assert_eq!(late["error"]["code"], "not_found", "a ticket is answered once: {late:#}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_approval_is_for_that_request_and_that_caller_alone() {
+    let host = asks_for_writing();
+    let id = ticket(&host.send(write("new.txt", "text")).await);
+    approve(&host, &[&id, "--once"]);
+    let foreign =
+        Caller { token: Some("01JD0000000000000000000001".to_owned()), ..Caller::local(Transport::Http) };
+    for (caller, envelope) in [
+        (Caller::local(Transport::Stdio), write("new.txt", "other text")),
+        (Caller::local(Transport::Stdio), write("other.txt", "text")),
+        (
+            Caller::local(Transport::Stdio),
+            json!({"op": "file.create", "target": "new.txt", "input": {"content": "text"}}),
+        ),
+        (foreign, write("new.txt", "text")),
+    ] {
+        let other = ticket(&host.send_as(&caller, envelope.clone()).await);
+        assert_ne!(other, id, "{envelope}");
+    }
+    assert!(!host.path("new.txt").exists() && !host.path("other.txt").exists());
+    data(&host.send(write("new.txt", "text")).await);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn of_requests_at_the_same_time_one_uses_an_approval() {
+    let host = Arc::new(asks_for_writing());
+    let id = ticket(&host.send(write("new.txt", "text")).await);
+    approve(&host, &[&id, "--once"]);
+    let tries = (0..8).map(|_| {
+        let host = Arc::clone(&host);
+        tokio::spawn(async move { host.send(write("new.txt", "text")).await })
+    });
+    let mut done = 0;
+    for one in tries.collect::<Vec<_>>() {
+        let answer = one.await.expect("it ends");
+        match answer["ok"].as_bool() {
+            Some(true) => done += 1,
+            _ => drop(ticket(&answer)),
+        }
+    }
+    assert_eq!(done, 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_approval_that_has_expired_or_is_another_keys_opens_nothing() {
+    let host = asks_for_writing();
+    let id = ticket(&host.send(write("new.txt", "text")).await);
+    approve(&host, &[&id, "--for", "1h"]);
+    let granted = stored(&host, "granted");
+    let text = fs::read_to_string(&granted).expect("read");
+    let decision: Value = serde_json::from_str(&text).expect("JSON");
+    // A copy is as private as the file: others are not believed anyway.
+    let kept = granted.with_extension("kept");
+    fs::copy(&granted, &kept).expect("copied");
+    for (field, value) in [
+        ("expiresAtMs", json!(decision["atMs"])),
+        ("atMs", json!(decision["expiresAtMs"])),
+        ("expiresAtMs", json!(i64::MAX)),
+        ("approved", Value::Null),
+    ] {
+        let mut changed = decision.clone();
+        changed[field] = value;
+        fs::copy(&kept, &granted).expect("copied");
+        fs::write(&granted, changed.to_string()).expect("written");
+        ticket(&host.send(write("new.txt", "text")).await);
+    }
+    // The file of one question in the place of another's.
+    ticket(&host.send(write("other.txt", "text")).await);
+    let key = decision["ticket"]["key"].as_str().expect("a key");
+    let files =
+        fs::read_dir(host.dirs.state.join("approvals")).expect("read").map(|it| it.expect("an entry").path());
+    let is_other = |path: &PathBuf| {
+        path.extension().is_some_and(|it| it == "open") && !path.to_string_lossy().contains(key)
+    };
+    let others: Vec<PathBuf> = files.filter(is_other).collect();
+    assert_eq!(others.len(), 1);
+    fs::copy(&kept, others[0].with_extension("granted")).expect("copied");
+    fs::copy(&kept, &granted).expect("copied");
+    ticket(&host.send(write("other.txt", "text")).await);
+    assert!(!host.path("other.txt").exists());
+    data(&host.send(write("new.txt", "text")).await);
+    data(&host.send(write("new.txt", "text")).await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_approval_for_a_session_ends_with_it() {
+    let host = asks_for_writing();
+    let of = |session: Option<&str>| Caller {
+        session: session.map(str::to_owned),
+        ..Caller::local(Transport::Stdio)
+    };
+    let id = ticket(&host.send_as(&of(None), write("a.txt", "text")).await);
+    let none = host.cli(&["approve", &id, "--session"]);
+    assert_eq!(none["error"]["code"], "invalid_request", "{none:#}");
+    approve(&host, &["--deny", &id]);
+    let id = ticket(&host.send_as(&of(Some("one")), write("b.txt", "text")).await);
+    approve(&host, &[&id, "--session"]);
+    for _ in 0..3 {
+        data(&host.send_as(&of(Some("one")), write("b.txt", "text")).await);
+    }
+    ticket(&host.send_as(&of(Some("two")), write("b.txt", "text")).await);
+    ticket(&host.send_as(&of(None), write("b.txt", "text")).await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_refusal_answers_the_same_request_and_no_other() {
+    let host = asks_for_writing();
+    let id = ticket(&host.send(write("new.txt", "text")).await);
+    approve(&host, &["--deny", &id]);
+    let refused = host.send(write("new.txt", "text")).await;
+    assert_eq!(refused["error"]["code"], "permission_denied", "{refused:#}");
+    assert_eq!(refused["error"]["details"]["rule"], "refused-by-user");
+    ticket(&host.send(write("other.txt", "text")).await);
+    assert!(!host.path("new.txt").exists());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_command_is_approved_by_its_words_and_shown_without_secrets() {
+    let host = asks_for_commands();
+    let answer = host.send(echo("one")).await;
+    let id = ticket(&answer);
+    let asked = &answer["error"]["details"]["approval"];
+    assert_eq!(asked["commands"], json!(["echo one"]));
+    assert_eq!(asked["containment"], "sandbox auto, network loopback");
+    assert!(
+        asked["target"].as_str().is_some_and(|it| it.starts_with('/') && it.ends_with("/app")),
+        "{asked}"
+    );
+    approve(&host, &[&id, "--once"]);
+    ticket(&host.send(echo("two")).await);
+    let line = json!({"op": "command.run", "input": {"command": "echo one && echo two"}});
+    ticket(&host.send(line).await);
+    assert_eq!(data(&host.send(echo("one")).await)["stdout"], "one\n");
+
+    let secret = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
+    let answer = host.send(echo(secret)).await;
+    let id = ticket(&answer);
+    assert!(!answer.to_string().contains(secret));
+    let shown = host.command(&["approve", "--list"]).output().expect("it runs");
+    assert!(String::from_utf8_lossy(&shown.stdout).contains(&id));
+    assert!(!String::from_utf8_lossy(&shown.stdout).contains(secret));
+    assert!(!fs::read_to_string(stored(&host, "open")).expect("read").contains(secret));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_script_is_approved_by_the_command_that_it_stands_for() {
+    require_program("make");
+    let host = asks_for_commands();
+    host.write("Makefile", "hello:\n\t@echo hello\n");
+    let script = || json!({"op": "package.run", "input": {"script": "hello"}});
+    let answer = host.send(script()).await;
+    let id = ticket(&answer);
+    assert_eq!(answer["error"]["details"]["approval"]["commands"], json!(["make hello"]));
+    approve(&host, &[&id, "--once"]);
+    assert_eq!(data(&host.send(script()).await)["stdout"], "hello\n");
+    ticket(&host.send(script()).await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn always_changes_the_rules_that_asked_and_no_others() {
+    let host = asks_for_commands();
+    let mut envelope = echo("one");
+    envelope["scope"] = json!("app");
+    let id = ticket(&host.call(&envelope));
+    let listed = waiting(&host);
+    assert_eq!(listed[0]["always"], json!(["bailiwick scope edit app --forget 'echo *'"]));
+    approve(&host, &[&id, "--always"]);
+    data(&host.call(&envelope));
+    data(&host.call(&envelope));
+    let config: Value =
+        serde_json::from_str(&fs::read_to_string(host.config_path()).expect("read")).expect("JSON");
+    assert_eq!(config["scopes"][0]["policy"]["askCommands"], json!(["make *"]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_decision_is_in_the_history() {
+    let host = asks_for_writing();
+    for (target, words) in [("a.txt", &["--once"][..]), ("b.txt", &["--refuse"])] {
+        let id = ticket(&host.send(write(target, "text")).await);
+        approve(&host, &[&[id.as_str()], words].concat());
+    }
+    let rows = host.data(json!({"op": "history.timeline"})).await;
+    let told: Vec<(&Value, &Value)> = rows["operations"]
+        .as_array()
+        .unwrap_or_else(|| panic!("{rows:#}"))
+        .iter()
+        .filter(|row| row["op"] == "approval")
+        .map(|row| (&row["caller"], &row["summary"]))
+        .collect();
+    assert_eq!(told.len(), 2, "{rows:#}");
+    assert!(
+        told.iter().all(|(caller, _)| caller.as_str().is_some_and(|it| it.starts_with("local"))),
+        "{told:?}"
+    );
+    assert!(told[0].1.as_str().is_some_and(|it| it.starts_with("refused: file.write")), "{told:?}");
+    assert!(told[1].1.as_str().is_some_and(|it| it.starts_with("approved once: file.write")), "{told:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_request_of_a_client_approves_anything() {
+    let host = asks_for_writing();
+    let id = ticket(&host.send(write("new.txt", "text")).await);
+    for op in ["approve", "approval", "approval.grant", "approvals.decide", "computer.approve"] {
+        let answer = host.send(json!({"op": op, "target": id, "input": {"answer": "once"}})).await;
+        assert_eq!(answer["error"]["code"], "unknown_operation", "{op}");
+    }
+    for field in ["approval", "approvalId", "approved"] {
+        for part in ["input", "options"] {
+            let mut envelope = write("new.txt", "text");
+            envelope[part][field] = json!(id);
+            assert_eq!(host.send(envelope).await["error"]["code"], "invalid_request", "{part}.{field}");
+        }
+    }
+    let own = host.dirs.state.join("approvals");
+    for target in [own.join("x.granted"), stored(&host, "open")] {
+        let answer = host.send(write(target.to_str().expect("UTF-8"), "{}")).await;
+        assert_eq!(answer["error"]["code"], "path_out_of_scope", "{answer:#}");
+    }
+    ticket(&host.send(write("new.txt", "text")).await);
+    assert!(!host.path("new.txt").exists());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn who_waits_for_an_answer_has_it_at_once() {
+    let host = Arc::new(
+        TestScope::new()
+            .with_capabilities(&["fs:read", "process:manage", "history:read"])
+            .with_field("ask", json!(["fs:write"]))
+            .save()
+            .host(),
+    );
+    let foreign =
+        Caller { token: Some("01JD0000000000000000000001".to_owned()), ..Caller::local(Transport::Http) };
+    for (target, words, said) in [("a.txt", "--once", "approved"), ("b.txt", "--refuse", "refused")] {
+        let id = ticket(&host.send(write(target, "text")).await);
+        let wait = json!({"op": "process.wait", "input": {"any": [{"until": "approval", "approval": id}]}});
+        let other = host.send_as(&foreign, wait.clone()).await;
+        assert_eq!(other["error"]["code"], "not_found", "{other:#}");
+        let waits = tokio::spawn({
+            let host = Arc::clone(&host);
+            async move { host.send(wait).await }
+        });
+        approve(&host, &[&id, words]);
+        let answer = waits.await.expect("it ends");
+        let seen = data(&answer);
+        assert_eq!(
+            (&seen["outcome"], &seen["conditions"][0]["answer"]),
+            (&json!("held"), &json!(said)),
+            "{seen:#}"
+        );
+    }
+    data(&host.send(write("a.txt", "text")).await);
+}
+
+/// Starts a service whose scope has `fs:write` need approval, and lets clients approve these kinds of operations.
+fn lets_clients_approve(kinds: &Value) -> TestService {
+    let scope = TestScope::new().with_field("ask", json!(["fs:write"]));
+    scope.with_policy(json!({"clientApprovals": kinds})).save().host()
+}
+
+fn arguments() -> Value {
+    let mut envelope = write("new.txt", "text");
+    envelope["scope"] = json!("app");
+    envelope["options"] = json!({"detail": "full"});
+    envelope
+}
+
+/// Begins a conversation of an older revision with a client that can ask its user.
+async fn older(host: &TestService) -> StdioClient {
+    let (mut client, _) = in_memory(host.backend(), CancellationToken::new());
+    let params = json!({
+        "protocolVersion": "2025-11-25",
+        "capabilities": {"elicitation": {}},
+        "clientInfo": {"name": "test", "version": "1"},
+    });
+    client.ask("initialize", params).await;
+    client.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).await;
+    client
+}
+
+/// Calls a tool, answers the question of the service, and returns the answer of the call.
+async fn call_and_answer(client: &mut StdioClient, action: &str) -> Value {
+    let params = json!({"name": "computer_operation", "arguments": arguments()});
+    client.send(&json!({"jsonrpc": "2.0", "id": 77, "method": "tools/call", "params": params})).await;
+    let question = client.receive().await;
+    assert_eq!(question["method"], "elicitation/create", "{question:#}");
+    let message = question["params"]["message"].as_str().expect("a message");
+    assert!(message.contains("new.txt") && message.contains("fs:write"), "{message}");
+    let result = json!({"action": action, "content": {}});
+    client.send(&json!({"jsonrpc": "2.0", "id": question["id"], "result": result})).await;
+    let answer = client.receive().await;
+    assert_eq!(answer["id"], 77, "{answer:#}");
+    outcome(&answer)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_of_an_older_revision_is_asked_where_its_answer_counts() {
+    for (action, code) in
+        [("accept", None), ("decline", Some("permission_denied")), ("cancel", Some("approval_required"))]
+    {
+        let host = lets_clients_approve(&json!(["writes", "destroys"]));
+        let mut client = older(&host).await;
+        let answer = call_and_answer(&mut client, action).await;
+        assert_eq!(answer["error"]["code"].as_str(), code, "{action}: {answer:#}");
+        assert_eq!(host.path("new.txt").exists(), action == "accept");
+        assert_eq!(waiting(&host).len(), usize::from(action == "cancel"), "{action}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_of_the_newest_revision_sends_its_call_again_with_the_answer() {
+    let mut about = meta();
+    about["io.modelcontextprotocol/clientCapabilities"] = json!({"elicitation": {"form": {}}});
+    let params = json!({"name": "computer_operation", "arguments": arguments(), "_meta": about});
+    for (action, code) in
+        [("accept", None), ("decline", Some("permission_denied")), ("cancel", Some("approval_required"))]
+    {
+        let host = lets_clients_approve(&json!(["writes", "destroys"]));
+        let (mut client, _) = in_memory(host.backend(), CancellationToken::new());
+        let asked = client.ask("tools/call", params.clone()).await;
+        assert_eq!(asked["result"]["resultType"], "input_required", "{asked:#}");
+        assert_eq!(asked["result"]["inputRequests"]["approve"]["method"], "elicitation/create");
+        assert!(!host.path("new.txt").exists());
+        let mut again = params.clone();
+        again["requestState"] = asked["result"]["requestState"].clone();
+        again["inputResponses"] = json!({"approve": {"action": action, "content": {}}});
+        let answer = outcome(&client.ask("tools/call", again.clone()).await);
+        assert_eq!(answer["error"]["code"].as_str(), code, "{action}: {answer:#}");
+        assert_eq!(host.path("new.txt").exists(), action == "accept");
+        if action == "accept" {
+            // The same answer once more is an answer to nothing.
+            let replayed = outcome(&client.ask("tools/call", again).await);
+            assert_eq!(replayed["error"]["code"], "approval_required", "{replayed:#}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_accept_of_a_client_counts_only_where_the_scope_lets_it() {
+    for kinds in [json!([]), json!(["read_only", "runs_code", "captures"])] {
+        let host = lets_clients_approve(&kinds);
+        let mut client = older(&host).await;
+        let params = json!({"name": "computer_operation", "arguments": arguments()});
+        let answer = outcome(&client.ask("tools/call", params).await);
+        let id = ticket(&answer);
+        let forced = host.backend().answer_in_client(&id, true).await;
+        assert!(forced.is_err(), "{kinds}");
+        assert_eq!(waiting(&host).len(), 1);
+    }
+    // What a client has approved is judged by the policy of the moment when it is used.
+    let mut host = lets_clients_approve(&json!(["writes", "destroys"]));
+    let id = ticket(&host.send(write("new.txt", "text")).await);
+    host.backend().answer_in_client(&id, true).await.expect("it counts");
+    host.config.scopes[0].policy.client_approvals.clear();
+    host.restart();
+    ticket(&host.send(write("new.txt", "text")).await);
+    assert!(!host.path("new.txt").exists());
+}
