@@ -78,6 +78,11 @@ pub enum ScopeNeed {
     Optional,
 }
 
+impl ScopeNeed {
+    /// It acts in the folders of a scope.
+    pub const FOLDER: Self = Self::In(&[ScopeType::Folder]);
+}
+
 /// On which threads an operation runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Threads {

@@ -82,6 +82,14 @@ impl Permit {
         self.scope.as_ref()
     }
 
+    /// Returns the scope of an operation that acts in one.
+    ///
+    /// # Errors
+    /// `invalid_request` where none is named.
+    pub fn needed_scope(&self) -> Result<&Arc<Scope>, Failure> {
+        self.scope.as_ref().ok_or_else(|| Failure::invalid("scope", "no scope is named"))
+    }
+
     /// Returns the capability by which it was permitted.
     pub fn capability(&self) -> Option<Capability> {
         self.capability
@@ -155,7 +163,7 @@ impl Permit {
     }
 
     fn locate(&self, path: &RawPath, access: Access) -> Result<LocatedPath, Failure> {
-        let scope = self.scope.as_ref().ok_or_else(|| Failure::invalid("scope", "no scope is named"))?;
+        let scope = self.needed_scope()?;
         scope.locate(path, access).map_err(|failure| failure.at_stage(StageName::Path))
     }
 
@@ -170,7 +178,7 @@ impl Permit {
     /// # Errors
     /// `invalid_request`, `permission_denied` or `approval_required`, with the stage.
     pub fn judge_command(&self, command: &CommandInput, grant: Grant) -> Result<PermittedCommand, Failure> {
-        let scope = self.scope.as_ref().ok_or_else(|| Failure::invalid("scope", "no scope is named"))?;
+        let scope = self.needed_scope()?;
         let judged =
             scope.commands().judge(command, grant).map_err(|failure| failure.at_stage(StageName::Command))?;
         if let Some(folder) = self.target.path() {
@@ -221,7 +229,7 @@ impl Permit {
     /// # Errors
     /// `invalid_request` where no scope is named.
     pub fn screen(&self) -> Result<&ScreenRules, Failure> {
-        let scope = self.scope.as_ref().ok_or_else(|| Failure::invalid("scope", "no scope is named"))?;
+        let scope = self.needed_scope()?;
         Ok(scope.screen())
     }
 

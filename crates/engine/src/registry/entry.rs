@@ -28,12 +28,8 @@ pub trait Operation: 'static {
     type Options: DeserializeOwned + JsonSchema + Send + Sync + 'static;
     /// The `data` of its result.
     type Output: Serialize + JsonSchema;
-
-    /// Names the paths in `input` that must be permitted for the call to continue; see [`no_paths`].
-    fn paths(input: &Self::Input) -> Vec<InputPath>;
-
-    /// Names the command in `input` that must be permitted for the call to continue; see [`no_command`].
-    fn command(input: &Self::Input) -> Option<CommandInput>;
+    /// What of `input` the policy judges; [`JudgedFields::NONE`] if there is nothing.
+    const JUDGED: JudgedFields<Self::Input>;
 }
 
 /// An operation that calls the disk or works hard: it has a thread of its own.
@@ -76,14 +72,25 @@ pub trait Attempt: RunBlocking {
     ) -> Option<Self::Output>;
 }
 
-/// The paths of an operation whose `input` holds none, or judges each for itself.
-pub fn no_paths<T>(_: &T) -> Vec<InputPath> {
-    Vec::new()
+/// What of an operation's `input` must be permitted for the call to continue.
+pub struct JudgedFields<I> {
+    paths: fn(&I) -> Vec<InputPath>,
+    command: fn(&I) -> Option<CommandInput>,
 }
 
-/// The command of an operation whose `input` names none.
-pub fn no_command<T>(_: &T) -> Option<CommandInput> {
-    None
+impl<I> JudgedFields<I> {
+    /// The `input` holds no path and no command, or the operation judges each for itself.
+    pub const NONE: Self = Self { paths: |_| Vec::new(), command: |_| None };
+
+    /// The `input` holds these paths.
+    pub const fn paths(paths: fn(&I) -> Vec<InputPath>) -> Self {
+        Self { paths, ..Self::NONE }
+    }
+
+    /// The `input` names this command.
+    pub const fn command(command: fn(&I) -> Option<CommandInput>) -> Self {
+        Self { command, ..Self::NONE }
+    }
 }
 
 /// The type of an `input` or `options` without fields.
@@ -244,7 +251,8 @@ fn parse_as<O: Operation>(
     shared.extend(O::SPEC.options.iter().map(|option| option.as_str()));
     let options: O::Options = fields::parse("options", options, option_names, &shared)?;
     let input: O::Input = fields::parse("input", envelope.input.clone(), input_names, &[])?;
-    let (paths, command, needs) = (O::paths(&input), O::command(&input), needs(&input, &options));
+    let (paths, command) = ((O::JUDGED.paths)(&input), (O::JUDGED.command)(&input));
+    let needs = needs(&input, &options);
     Ok(Parsed { fields: Box::new((input, options)), paths, needs, command, common })
 }
 

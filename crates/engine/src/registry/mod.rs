@@ -9,14 +9,15 @@ mod derived;
 mod describe;
 mod entry;
 mod packed;
+pub mod prelude;
 mod signature;
 mod table;
 
 pub use context::{Context, Providers, Request, ServiceFacts, Submit};
 pub use describe::{describe_operation, describe_shortly, describe_target, type_name};
 pub use entry::{
-    Attempt, ConditionalNeeds, Entry, NoFields, Operation, RunAsync, RunBlocking, RunForm, Running, Schemas,
-    no_command, no_paths,
+    Attempt, ConditionalNeeds, Entry, JudgedFields, NoFields, Operation, RunAsync, RunBlocking, RunForm,
+    Running, Schemas,
 };
 pub use packed::{packed_request, packed_schemas};
 pub use signature::{SIGNATURE_LEGEND, SignatureLength, signature};

@@ -3,19 +3,14 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::journal::Journal;
 use super::steps::{PlannedStep, Step};
-use crate::registry::{Context, Operation, Providers, RunAsync, Submit, no_command, no_paths};
-use bailiwick_contract::{
-    Caller, Capability, CommandInput, CommonOption, Effect, Envelope, ErrorCode, Failure, OperationSpec,
-    Outcome, ScopeNeed, ScopeType, TargetRule, Threads,
-};
-use bailiwick_policy::{InputPath, Permit};
+use crate::registry::prelude::*;
+use crate::registry::{Providers, Submit};
+use bailiwick_contract::{Caller, Envelope, ErrorCode, Outcome};
 
 /// How many steps a batch may have, and how many checks.
 const MAX_STEPS: usize = 32;
@@ -90,7 +85,7 @@ impl Operation for Op {
         capabilities: &[],
         effect: Effect::Destroys,
         target: TargetRule::None,
-        scope: ScopeNeed::In(&[ScopeType::Folder]),
+        scope: ScopeNeed::FOLDER,
         platforms: &[],
         options: &[CommonOption::TimeoutSeconds],
         timeout_seconds: 600,
@@ -101,15 +96,8 @@ impl Operation for Op {
     type Input = Input;
     type Options = Options;
     type Output = Output;
-
-    fn paths(input: &Input) -> Vec<InputPath> {
-        // Each step is judged as a request of its own.
-        no_paths(input)
-    }
-
-    fn command(input: &Input) -> Option<CommandInput> {
-        no_command(input)
-    }
+    // Each step is judged as a request of its own.
+    const JUDGED: JudgedFields<Input> = JudgedFields::NONE;
 }
 
 impl RunAsync for Op {
@@ -153,7 +141,7 @@ struct Batch {
 
 impl Batch {
     fn read(cx: &Context, permit: &Permit, input: &Input, on_fail: OnFail) -> Result<Self, Failure> {
-        let scope = permit.scope().ok_or_else(|| Failure::invalid("scope", "no scope is named"))?;
+        let scope = permit.needed_scope()?;
         if input.steps.is_empty() {
             return Err(Failure::invalid("input.steps", "`steps` is empty")
                 .hint("`steps` takes requests: [{\"op\": \"file.write\", \"target\": …, \"input\": …}]."));

@@ -2,16 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::registry::{Context, NoFields, Operation, RunAsync, no_command, no_paths};
-use bailiwick_contract::{
-    Access, Cancel, Capability, CommandInput, Effect, ErrorCode, Failure, OperationSpec, ScopeNeed,
-    ScopeType, TargetRule, Threads,
-};
-use bailiwick_policy::{InputPath, Permit, PermittedPath};
+use crate::registry::prelude::*;
+use bailiwick_contract::{Cancel, ErrorCode};
+use bailiwick_policy::PermittedPath;
 use bailiwick_providers::git::{Busy, Untracked, busy, status};
 use bailiwick_providers::orientation::{
     Command, EntryPoint, Folder, HotFile, HotFiles, Instructions, LanguageShare, Manifest, Manifests, Readme,
@@ -231,7 +226,7 @@ impl Operation for Op {
         capabilities: &[&[Capability::FsRead]],
         effect: Effect::ReadOnly,
         target: TargetRule::PathOrRoot(Access::Read),
-        scope: ScopeNeed::In(&[ScopeType::Folder]),
+        scope: ScopeNeed::FOLDER,
         platforms: &[],
         options: &[],
         timeout_seconds: 30,
@@ -242,14 +237,7 @@ impl Operation for Op {
     type Input = NoFields;
     type Options = Options;
     type Output = Output;
-
-    fn paths(input: &NoFields) -> Vec<InputPath> {
-        no_paths(input)
-    }
-
-    fn command(input: &NoFields) -> Option<CommandInput> {
-        no_command(input)
-    }
+    const JUDGED: JudgedFields<NoFields> = JudgedFields::NONE;
 }
 
 impl RunAsync for Op {

@@ -2,17 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::registry::{Context, NoFields, Operation, RunBlocking, no_command, no_paths};
+use crate::registry::prelude::*;
+use bailiwick_contract::ErrorCode;
 use bailiwick_contract::limits::within;
 use bailiwick_contract::path::{decode_name, encode_name};
-use bailiwick_contract::{
-    Access, Capability, CommandInput, CommonOption, Effect, ErrorCode, Failure, OperationSpec, ScopeNeed,
-    ScopeType, TargetRule, Threads,
-};
-use bailiwick_policy::{InputPath, Permit};
 use bailiwick_providers::code::outlines::{OutlineSource, SourceFiles, outlined};
 use bailiwick_providers::code::{Definitions, Kind};
 use bailiwick_providers::search::Room;
@@ -124,7 +117,7 @@ impl Operation for Op {
         capabilities: &[&[Capability::FsRead]],
         effect: Effect::ReadOnly,
         target: TargetRule::PathOrRoot(Access::Read),
-        scope: ScopeNeed::In(&[ScopeType::Folder]),
+        scope: ScopeNeed::FOLDER,
         platforms: &[],
         options: &[CommonOption::Cursor],
         timeout_seconds: 30,
@@ -135,14 +128,7 @@ impl Operation for Op {
     type Input = NoFields;
     type Options = Options;
     type Output = Output;
-
-    fn paths(input: &NoFields) -> Vec<InputPath> {
-        no_paths(input)
-    }
-
-    fn command(input: &NoFields) -> Option<CommandInput> {
-        no_command(input)
-    }
+    const JUDGED: JudgedFields<NoFields> = JudgedFields::NONE;
 }
 
 impl RunBlocking for Op {

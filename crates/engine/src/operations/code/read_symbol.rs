@@ -1,15 +1,9 @@
 //! `code.read_symbol`: the source of one definition, by its name.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::registry::{Context, Operation, RunBlocking, no_command, no_paths};
+use crate::registry::prelude::*;
+use bailiwick_contract::ErrorCode;
 use bailiwick_contract::fields::nearest;
-use bailiwick_contract::{
-    Access, Capability, CommandInput, Effect, ErrorCode, Failure, OperationSpec, ScopeNeed, ScopeType,
-    TargetRule, Threads,
-};
-use bailiwick_policy::{InputPath, OpenedFile, Permit, PermittedPath};
+use bailiwick_policy::{OpenedFile, PermittedPath};
 use bailiwick_providers::code::index::WantedName;
 use bailiwick_providers::code::{Definition, Definitions, Kind, MAX_BYTES, Unread, language_of};
 use bailiwick_providers::file::{ReadRequest, json_len, read_content};
@@ -133,7 +127,7 @@ impl Operation for Op {
         capabilities: &[&[Capability::FsRead]],
         effect: Effect::ReadOnly,
         target: TargetRule::PathOrRoot(Access::Read),
-        scope: ScopeNeed::In(&[ScopeType::Folder]),
+        scope: ScopeNeed::FOLDER,
         platforms: &[],
         options: &[],
         timeout_seconds: 30,
@@ -144,14 +138,7 @@ impl Operation for Op {
     type Input = Input;
     type Options = Options;
     type Output = Output;
-
-    fn paths(input: &Input) -> Vec<InputPath> {
-        no_paths(input)
-    }
-
-    fn command(input: &Input) -> Option<CommandInput> {
-        no_command(input)
-    }
+    const JUDGED: JudgedFields<Input> = JudgedFields::NONE;
 }
 
 impl RunBlocking for Op {

@@ -3,17 +3,11 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::registry::{Context, Operation, RunBlocking, no_command, no_paths};
+use crate::registry::prelude::*;
 use bailiwick_contract::fields::nearest;
 use bailiwick_contract::limits::within;
-use bailiwick_contract::{
-    Access, Capability, CommandInput, CommonOption, Effect, ErrorCode, Failure, OneOrMany, OperationSpec,
-    ScopeNeed, ScopeType, TargetRule, Threads,
-};
-use bailiwick_policy::{InputPath, Permit, PermittedPath};
+use bailiwick_contract::{ErrorCode, OneOrMany};
+use bailiwick_policy::PermittedPath;
 use bailiwick_providers::code::Kind;
 use bailiwick_providers::code::index::{Answer, Checked, Match, Shown, Standing, SymbolQuery, WantedName};
 use bailiwick_providers::search::{Globs, Room};
@@ -154,7 +148,7 @@ impl Operation for Op {
         capabilities: &[&[Capability::FsRead, Capability::SearchRead]],
         effect: Effect::ReadOnly,
         target: TargetRule::PathOrRoot(Access::Search),
-        scope: ScopeNeed::In(&[ScopeType::Folder]),
+        scope: ScopeNeed::FOLDER,
         platforms: &[],
         options: &[CommonOption::Cursor],
         timeout_seconds: 30,
@@ -165,14 +159,7 @@ impl Operation for Op {
     type Input = Input;
     type Options = Options;
     type Output = Output;
-
-    fn paths(input: &Input) -> Vec<InputPath> {
-        no_paths(input)
-    }
-
-    fn command(input: &Input) -> Option<CommandInput> {
-        no_command(input)
-    }
+    const JUDGED: JudgedFields<Input> = JudgedFields::NONE;
 }
 
 impl RunBlocking for Op {

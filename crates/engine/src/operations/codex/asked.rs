@@ -81,7 +81,7 @@ pub async fn make_ready(
     input: &Input,
     options: &WorkOptions,
 ) -> Result<Work, Failure> {
-    let scope = permit.scope().ok_or_else(|| Failure::invalid("scope", "no scope is named"))?;
+    let scope = permit.needed_scope()?;
     check_prompt(&input.prompt)?;
     let mode = mode(permit, options.sandbox);
     let model = options.model.as_deref().map(check_model).transpose()?;

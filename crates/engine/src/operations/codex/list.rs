@@ -1,15 +1,8 @@
 //! `codex.list`: the runs that were started in a scope, and the sessions that can be gone on with.
 
-use schemars::JsonSchema;
-use serde::Serialize;
-
 use crate::operations::process::{Shown, of_status};
-use crate::registry::{Context, NoFields, Operation, RunBlocking, no_command, no_paths};
-use bailiwick_contract::{
-    Capability, CommandInput, Effect, ErrorCode, Failure, OperationSpec, ScopeNeed, ScopeType, TargetRule,
-    Threads, time,
-};
-use bailiwick_policy::{InputPath, Permit};
+use crate::registry::prelude::*;
+use bailiwick_contract::{ErrorCode, time};
 use bailiwick_providers::codex::{Mode, sessions};
 
 use super::told::Started;
@@ -72,7 +65,7 @@ impl Operation for Op {
         capabilities: &[&[Capability::CodexRun]],
         effect: Effect::ReadOnly,
         target: TargetRule::None,
-        scope: ScopeNeed::In(&[ScopeType::Folder]),
+        scope: ScopeNeed::FOLDER,
         platforms: &["linux"],
         options: &[],
         timeout_seconds: 30,
@@ -83,19 +76,12 @@ impl Operation for Op {
     type Input = NoFields;
     type Options = NoFields;
     type Output = Output;
-
-    fn paths(input: &NoFields) -> Vec<InputPath> {
-        no_paths(input)
-    }
-
-    fn command(input: &NoFields) -> Option<CommandInput> {
-        no_command(input)
-    }
+    const JUDGED: JudgedFields<NoFields> = JudgedFields::NONE;
 }
 
 impl RunBlocking for Op {
     fn run(cx: &Context, permit: &Permit, _: &NoFields, _: &NoFields) -> Result<Output, Failure> {
-        let scope = permit.scope().ok_or_else(|| Failure::invalid("scope", "no scope is named"))?;
+        let scope = permit.needed_scope()?;
         let mut room = permit.limits().max_output_bytes.saturating_sub(FIELD_BYTES);
         let mut has_room = |row: Result<String, serde_json::Error>| {
             let bytes = row.map_or(usize::MAX, |text| text.len() + 1);

@@ -3,17 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use crate::operations::command::Sandbox;
 use crate::operations::process::{Shown, of_status, warn_of_what_is_left};
-use crate::registry::{Context, NoFields, Operation, RunAsync, no_command, no_paths};
-use bailiwick_contract::{
-    Capability, CommandInput, CommonOption, Detail, Effect, ErrorCode, Failure, OperationSpec, ScopeNeed,
-    ScopeType, TargetRule, Threads, id, signal, time,
-};
-use bailiwick_policy::{InputPath, Permit};
+use crate::registry::prelude::*;
+use bailiwick_contract::{Detail, ErrorCode, id, signal, time};
 use bailiwick_providers::codex::{Record, Step, is_session_id};
 
 use super::asked::CodexSandbox;
@@ -82,7 +75,7 @@ impl Operation for Op {
         capabilities: &[&[Capability::CodexRun]],
         effect: Effect::ReadOnly,
         target: TargetRule::Id("the processId or the sessionId"),
-        scope: ScopeNeed::In(&[ScopeType::Folder]),
+        scope: ScopeNeed::FOLDER,
         platforms: &["linux"],
         options: &[CommonOption::Cursor, CommonOption::Detail],
         timeout_seconds: 30,
@@ -93,14 +86,7 @@ impl Operation for Op {
     type Input = NoFields;
     type Options = Options;
     type Output = Output;
-
-    fn paths(input: &NoFields) -> Vec<InputPath> {
-        no_paths(input)
-    }
-
-    fn command(input: &NoFields) -> Option<CommandInput> {
-        no_command(input)
-    }
+    const JUDGED: JudgedFields<NoFields> = JudgedFields::NONE;
 }
 
 impl RunAsync for Op {
@@ -151,7 +137,7 @@ fn cursor(permit: &Permit) -> Result<u64, Failure> {
 
 /// Finds the run that is meant, in the permit's scope and nowhere else.
 fn target(cx: &Context, permit: &Permit) -> Result<Started, Failure> {
-    let scope = permit.scope().ok_or_else(|| Failure::invalid("scope", "no scope is named"))?;
+    let scope = permit.needed_scope()?;
     let asked = permit.id().ok_or_else(|| Failure::invalid("target", "no run is named"))?;
     if id::is_id(asked) || !is_session_id(asked) {
         return Started::of_process(cx, scope.id(), asked);

@@ -4,13 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::operations::command::Sandbox;
-use crate::registry::{ConditionalNeeds, Context, Operation, RunAsync, no_command, no_paths};
-use bailiwick_contract::{
-    Access, Capability, CommandInput, CommonOption, Effect, Failure, OperationSpec, ScopeNeed, ScopeType,
-    TargetRule, Threads, signal,
-};
+use crate::registry::ConditionalNeeds;
+use crate::registry::prelude::*;
+use bailiwick_contract::signal;
 use bailiwick_platform::launch::kept::Stream;
-use bailiwick_policy::{InputPath, Need, Permit};
+use bailiwick_policy::Need;
 use bailiwick_providers::codex::Events;
 use bailiwick_providers::command::{Capture, Listener, Ran, Running, describe_memory_excess, run};
 
@@ -38,7 +36,7 @@ impl Operation for Op {
         capabilities: &[&[Capability::CodexRun]],
         effect: Effect::RunsCode,
         target: TargetRule::PathOrRoot(Access::Write),
-        scope: ScopeNeed::In(&[ScopeType::Folder]),
+        scope: ScopeNeed::FOLDER,
         platforms: &["linux"],
         options: &[CommonOption::DryRun, CommonOption::Detail],
         timeout_seconds: 600,
@@ -49,15 +47,9 @@ impl Operation for Op {
     type Input = Input;
     type Options = WorkOptions;
     type Output = Outcome;
-
-    fn paths(input: &Input) -> Vec<InputPath> {
-        no_paths(input)
-    }
+    const JUDGED: JudgedFields<Input> = JudgedFields::NONE;
 
     // The words are Bailiwick's own; `Permit::judge_command` judges them when they are put together.
-    fn command(input: &Input) -> Option<CommandInput> {
-        no_command(input)
-    }
 }
 
 impl RunAsync for Op {

@@ -3,18 +3,13 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use crate::operations::command::{Planned, Sandbox};
 use crate::operations::process::lifetime;
-use crate::registry::{ConditionalNeeds, Context, Operation, RunAsync, no_command, no_paths};
-use bailiwick_contract::{
-    Access, Capability, CommandInput, CommonOption, Effect, ErrorCode, Failure, OperationSpec, ScopeNeed,
-    ScopeType, TargetRule, Threads, time,
-};
+use crate::registry::ConditionalNeeds;
+use crate::registry::prelude::*;
+use bailiwick_contract::{ErrorCode, time};
 use bailiwick_platform::launch::kept::{self, ControlError, MAX_INPUT_BYTES};
-use bailiwick_policy::{InputPath, Need, Permit};
+use bailiwick_policy::Need;
 use bailiwick_providers::codex::{Mode, Record};
 use bailiwick_providers::process::{Process, Start};
 
@@ -93,7 +88,7 @@ impl Operation for Op {
         capabilities: &[&[Capability::CodexRun], &[Capability::ProcessManage]],
         effect: Effect::RunsCode,
         target: TargetRule::PathOrRoot(Access::Write),
-        scope: ScopeNeed::In(&[ScopeType::Folder]),
+        scope: ScopeNeed::FOLDER,
         platforms: &["linux"],
         options: &[CommonOption::DryRun],
         timeout_seconds: 45,
@@ -112,20 +107,14 @@ impl Operation for Op {
     type Input = Input;
     type Options = Options;
     type Output = Output;
-
-    fn paths(input: &Input) -> Vec<InputPath> {
-        no_paths(input)
-    }
+    const JUDGED: JudgedFields<Input> = JudgedFields::NONE;
 
     // The words are Bailiwick's own; `Permit::judge_command` judges them when they are put together.
-    fn command(input: &Input) -> Option<CommandInput> {
-        no_command(input)
-    }
 }
 
 impl RunAsync for Op {
     async fn run(cx: &Context, permit: &Permit, input: &Input, options: &Options) -> Result<Output, Failure> {
-        let scope = permit.scope().ok_or_else(|| Failure::invalid("scope", "no scope is named"))?;
+        let scope = permit.needed_scope()?;
         let policy = scope.processes();
         let max_time = Duration::from_secs(options.max_run_seconds.unwrap_or(u64::MAX)).min(policy.max_time);
         if max_time.is_zero() {

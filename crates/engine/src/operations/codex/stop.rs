@@ -2,15 +2,8 @@
 
 use std::time::Duration;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use crate::operations::process::{Shown, of_status, warn_of_what_is_left};
-use crate::registry::{Context, NoFields, Operation, RunAsync, no_command, no_paths};
-use bailiwick_contract::{
-    Capability, CommandInput, Effect, Failure, OperationSpec, ScopeNeed, ScopeType, TargetRule, Threads,
-};
-use bailiwick_policy::{InputPath, Permit};
+use crate::registry::prelude::*;
 
 use super::told::Started;
 
@@ -52,7 +45,7 @@ impl Operation for Op {
         capabilities: &[&[Capability::CodexRun]],
         effect: Effect::Destroys,
         target: TargetRule::Id("the processId"),
-        scope: ScopeNeed::In(&[ScopeType::Folder]),
+        scope: ScopeNeed::FOLDER,
         platforms: &["linux"],
         options: &[],
         timeout_seconds: 45,
@@ -63,19 +56,12 @@ impl Operation for Op {
     type Input = NoFields;
     type Options = Options;
     type Output = Output;
-
-    fn paths(input: &NoFields) -> Vec<InputPath> {
-        no_paths(input)
-    }
-
-    fn command(input: &NoFields) -> Option<CommandInput> {
-        no_command(input)
-    }
+    const JUDGED: JudgedFields<NoFields> = JudgedFields::NONE;
 }
 
 impl RunAsync for Op {
     async fn run(cx: &Context, permit: &Permit, _: &NoFields, options: &Options) -> Result<Output, Failure> {
-        let scope = permit.scope().ok_or_else(|| Failure::invalid("scope", "no scope is named"))?;
+        let scope = permit.needed_scope()?;
         let asked = permit.id().ok_or_else(|| Failure::invalid("target", "no run is named"))?;
         let grace = options.grace_seconds.map_or(GRACE, Duration::from_secs);
         if grace > MAX_GRACE {

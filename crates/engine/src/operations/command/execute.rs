@@ -276,7 +276,7 @@ fn max_run(permit: &Permit, scope: &Scope) -> Duration {
 
 /// Returns how a command continues as a process, and how long it runs at most, counted from its start.
 fn leaving(cx: &Context, permit: &Permit, elapsed: Duration) -> Result<(Leaving, Duration), Failure> {
-    let scope = permit.scope().ok_or_else(|| Failure::invalid("scope", "no scope is named"))?;
+    let scope = permit.needed_scope()?;
     let max_run = max_run(permit, scope);
     let policy = scope.processes();
     let (lifetime, connection) = lifetime(cx, policy.lifetime);

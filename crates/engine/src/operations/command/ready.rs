@@ -106,7 +106,7 @@ pub async fn make_ready(
     environment: BTreeMap<String, String>,
     attached: Attached,
 ) -> Result<Prepared, Failure> {
-    let scope = permit.scope().ok_or_else(|| Failure::invalid("scope", "no scope is named"))?;
+    let scope = permit.needed_scope()?;
     let request = CommandRequest {
         command,
         folder: permit.path().clone(),

@@ -2,15 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::registry::{Context, Operation, RunAsync, no_paths};
-use bailiwick_contract::{
-    Access, Capability, CommandInput, CommonOption, Effect, Failure, OperationSpec, ScopeNeed, ScopeType,
-    TargetRule, Threads,
-};
-use bailiwick_policy::{InputPath, Permit};
+use crate::registry::prelude::*;
+use bailiwick_contract::CommandInput;
 
 use super::{CommandOutput, Encoding, Execution, execute, input_bytes};
 
@@ -73,7 +66,7 @@ impl Operation for Op {
         capabilities: &[&[Capability::CommandRun]],
         effect: Effect::RunsCode,
         target: TargetRule::PathOrRoot(Access::Write),
-        scope: ScopeNeed::In(&[ScopeType::Folder]),
+        scope: ScopeNeed::FOLDER,
         platforms: &[],
         options: &[CommonOption::DryRun, CommonOption::Detail],
         timeout_seconds: 45,
@@ -92,14 +85,7 @@ impl Operation for Op {
     type Input = Input;
     type Options = Options;
     type Output = CommandOutput;
-
-    fn paths(input: &Input) -> Vec<InputPath> {
-        no_paths(input)
-    }
-
-    fn command(input: &Input) -> Option<CommandInput> {
-        Some(input.command.clone())
-    }
+    const JUDGED: JudgedFields<Input> = JudgedFields::command(|input| Some(input.command.clone()));
 }
 
 impl RunAsync for Op {

@@ -2,25 +2,21 @@
 
 use std::sync::Arc;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::operations::codex::around as around_codex;
 use crate::operations::screen::access_state;
+use crate::registry::prelude::*;
 use crate::registry::{
-    Context, Entry, NoFields, Operation, RunAsync, SIGNATURE_LEGEND, SignatureLength, describe_operation,
-    describe_shortly, no_command, no_paths, signature,
+    Entry, SIGNATURE_LEGEND, SignatureLength, describe_operation, describe_shortly, signature,
 };
 use bailiwick_config::Exposure;
 use bailiwick_contract::time::rfc3339;
-use bailiwick_contract::{
-    Capability, CommandInput, Containment, Effect, ErrorCode, Failure, OneOrMany, OperationSpec, ScopeNeed,
-    ScopeType, TargetRule, Threads, fields,
-};
-use bailiwick_platform::launch::{hides_files, job_memory, levels, levels_are_known};
+use bailiwick_contract::{Containment, ErrorCode, OneOrMany, fields};
+use bailiwick_platform::launch::levels_are_known;
+use bailiwick_platform::launch::{hides_files, job_memory, levels};
 use bailiwick_platform::system::system;
-use bailiwick_policy::{Grants, InputPath, Permit, STAGES, Scope, Standing};
+use bailiwick_policy::{Grants, STAGES, Scope, Standing};
 use bailiwick_providers::codex;
 use bailiwick_providers::command::{installed_tools, level};
 
@@ -83,14 +79,7 @@ impl Operation for Op {
     type Input = Input;
     type Options = NoFields;
     type Output = Map<String, Value>;
-
-    fn paths(input: &Input) -> Vec<InputPath> {
-        no_paths(input)
-    }
-
-    fn command(input: &Input) -> Option<CommandInput> {
-        no_command(input)
-    }
+    const JUDGED: JudgedFields<Input> = JudgedFields::NONE;
 }
 
 impl RunAsync for Op {

@@ -1,11 +1,6 @@
 //! `file.copy`: make another file or folder of the same content.
 
-use crate::registry::{Context, Operation, RunBlocking, no_command};
-use bailiwick_contract::{
-    Access, Capability, CommandInput, CommonOption, Effect, Failure, OperationSpec, ScopeNeed, ScopeType,
-    TargetRule, Threads,
-};
-use bailiwick_policy::{InputPath, Permit};
+use crate::registry::prelude::*;
 use bailiwick_providers::file::{Locks, Original, Outgoing, Place, Slot, Transfer, copy};
 use bailiwick_providers::versions::{FileChange, Location, Relocation};
 
@@ -26,7 +21,7 @@ impl Operation for Op {
         capabilities: &[&[Capability::FsWrite]],
         effect: Effect::Destroys,
         target: TargetRule::Path(Access::Read),
-        scope: ScopeNeed::In(&[ScopeType::Folder]),
+        scope: ScopeNeed::FOLDER,
         platforms: &[],
         options: &[CommonOption::DryRun],
         timeout_seconds: 120,
@@ -37,14 +32,7 @@ impl Operation for Op {
     type Input = Input;
     type Options = Options;
     type Output = Output;
-
-    fn paths(input: &Input) -> Vec<InputPath> {
-        destination(&input.to)
-    }
-
-    fn command(input: &Input) -> Option<CommandInput> {
-        no_command(input)
-    }
+    const JUDGED: JudgedFields<Input> = JudgedFields::paths(|input| destination(&input.to));
 }
 
 impl RunBlocking for Op {

@@ -1,15 +1,7 @@
 //! `file.delete`: remove a file, a link or a folder.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::registry::{Context, NoFields, Operation, RunBlocking, no_command, no_paths};
-use bailiwick_contract::{
-    Access, Capability, CommandInput, CommonOption, Effect, Failure, OperationSpec, ScopeNeed, ScopeType,
-    TargetRule, Threads,
-};
+use crate::registry::prelude::*;
 use bailiwick_platform::fs::FileKind;
-use bailiwick_policy::{InputPath, Permit};
 use bailiwick_providers::file::{Locks, Place, Removal, remove};
 
 use super::kept::Undo;
@@ -61,7 +53,7 @@ impl Operation for Op {
         capabilities: &[&[Capability::FsWrite]],
         effect: Effect::Destroys,
         target: TargetRule::Path(Access::Write),
-        scope: ScopeNeed::In(&[ScopeType::Folder]),
+        scope: ScopeNeed::FOLDER,
         platforms: &[],
         options: &[CommonOption::DryRun],
         timeout_seconds: 120,
@@ -72,14 +64,7 @@ impl Operation for Op {
     type Input = NoFields;
     type Options = Options;
     type Output = Output;
-
-    fn paths(input: &NoFields) -> Vec<InputPath> {
-        no_paths(input)
-    }
-
-    fn command(input: &NoFields) -> Option<CommandInput> {
-        no_command(input)
-    }
+    const JUDGED: JudgedFields<NoFields> = JudgedFields::NONE;
 }
 
 impl RunBlocking for Op {

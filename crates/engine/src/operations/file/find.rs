@@ -3,20 +3,14 @@
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::registry::{Context, Operation, RunBlocking, no_command, no_paths};
+use crate::registry::prelude::*;
+use bailiwick_contract::Detail;
 use bailiwick_contract::limits::within;
 use bailiwick_contract::path::encode_name;
 use bailiwick_contract::time::rfc3339;
-use bailiwick_contract::{
-    Access, Capability, CommandInput, CommonOption, Detail, Effect, Failure, OperationSpec, ScopeNeed,
-    ScopeType, TargetRule, Threads,
-};
 use bailiwick_platform::fs::{FileKind, RelPath};
 use bailiwick_platform::names::OsStrExt;
-use bailiwick_policy::{InputPath, Permit, PermittedPath};
+use bailiwick_policy::PermittedPath;
 use bailiwick_providers::search::{
     FindAnswer, FindKind, FindOrder, FindQuery, Found, Globs, Room, Wanted, find,
 };
@@ -136,7 +130,7 @@ impl Operation for Op {
         capabilities: &[&[Capability::FsRead]],
         effect: Effect::ReadOnly,
         target: TargetRule::PathOrRoot(Access::Read),
-        scope: ScopeNeed::In(&[ScopeType::Folder]),
+        scope: ScopeNeed::FOLDER,
         platforms: &[],
         options: &[CommonOption::Cursor, CommonOption::Detail],
         timeout_seconds: 30,
@@ -147,14 +141,7 @@ impl Operation for Op {
     type Input = Input;
     type Options = Options;
     type Output = Output;
-
-    fn paths(input: &Input) -> Vec<InputPath> {
-        no_paths(input)
-    }
-
-    fn command(input: &Input) -> Option<CommandInput> {
-        no_command(input)
-    }
+    const JUDGED: JudgedFields<Input> = JudgedFields::NONE;
 }
 
 impl RunBlocking for Op {

@@ -3,19 +3,13 @@
 use std::ffi::{OsStr, OsString};
 use std::ops::ControlFlow;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::registry::{Context, NoFields, Operation, RunBlocking, no_command, no_paths};
+use crate::registry::prelude::*;
+use bailiwick_contract::Detail;
 use bailiwick_contract::limits::within;
 use bailiwick_contract::path::{decode_name, encode_name};
 use bailiwick_contract::time::rfc3339;
-use bailiwick_contract::{
-    Access, Capability, CommandInput, CommonOption, Detail, Effect, Failure, OperationSpec, ScopeNeed,
-    ScopeType, TargetRule, Threads,
-};
 use bailiwick_platform::fs::{Dir, FileKind, FirstInOrder, RelPath};
-use bailiwick_policy::{InputPath, Permit, PermittedPath, door_failure};
+use bailiwick_policy::{PermittedPath, door_failure};
 use bailiwick_providers::file::{is_temporary, json_len};
 use bailiwick_providers::search::IgnoreRules;
 
@@ -98,7 +92,7 @@ impl Operation for Op {
         capabilities: &[&[Capability::FsRead]],
         effect: Effect::ReadOnly,
         target: TargetRule::PathOrRoot(Access::Read),
-        scope: ScopeNeed::In(&[ScopeType::Folder]),
+        scope: ScopeNeed::FOLDER,
         platforms: &[],
         options: &[CommonOption::Cursor, CommonOption::Detail],
         timeout_seconds: 30,
@@ -109,14 +103,7 @@ impl Operation for Op {
     type Input = NoFields;
     type Options = Options;
     type Output = Output;
-
-    fn paths(input: &NoFields) -> Vec<InputPath> {
-        no_paths(input)
-    }
-
-    fn command(input: &NoFields) -> Option<CommandInput> {
-        no_command(input)
-    }
+    const JUDGED: JudgedFields<NoFields> = JudgedFields::NONE;
 }
 
 impl RunBlocking for Op {

@@ -1,15 +1,9 @@
 //! `file.mkdir`: make a folder.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::registry::{Context, NoFields, Operation, RunBlocking, no_command, no_paths};
-use bailiwick_contract::{
-    Access, Capability, CommandInput, CommonOption, Effect, ErrorCode, Failure, OperationSpec, ScopeNeed,
-    ScopeType, TargetRule, Threads,
-};
+use crate::registry::prelude::*;
+use bailiwick_contract::ErrorCode;
 use bailiwick_platform::fs::DoorError;
-use bailiwick_policy::{InputPath, Permit, WritablePath};
+use bailiwick_policy::WritablePath;
 use bailiwick_providers::file::Place;
 
 /// The operation.
@@ -45,7 +39,7 @@ impl Operation for Op {
         capabilities: &[&[Capability::FsWrite]],
         effect: Effect::Writes,
         target: TargetRule::Path(Access::Write),
-        scope: ScopeNeed::In(&[ScopeType::Folder]),
+        scope: ScopeNeed::FOLDER,
         platforms: &[],
         options: &[CommonOption::DryRun],
         timeout_seconds: 30,
@@ -56,14 +50,7 @@ impl Operation for Op {
     type Input = NoFields;
     type Options = Options;
     type Output = Output;
-
-    fn paths(input: &NoFields) -> Vec<InputPath> {
-        no_paths(input)
-    }
-
-    fn command(input: &NoFields) -> Option<CommandInput> {
-        no_command(input)
-    }
+    const JUDGED: JudgedFields<NoFields> = JudgedFields::NONE;
 }
 
 impl RunBlocking for Op {

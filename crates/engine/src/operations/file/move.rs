@@ -1,15 +1,9 @@
 //! `file.move`: give a file or folder another name.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::registry::{Context, Operation, RunBlocking, no_command};
-use bailiwick_contract::{
-    Access, Capability, CommandInput, CommonOption, Effect, Failure, OperationSpec, RawPath, ScopeNeed,
-    ScopeType, TargetRule, Threads,
-};
+use crate::registry::prelude::*;
+use bailiwick_contract::RawPath;
 use bailiwick_platform::fs::FileKind;
-use bailiwick_policy::{InputPath, Permit, PermittedPath};
+use bailiwick_policy::{InputPath, PermittedPath};
 use bailiwick_providers::file::{IfExists, Locks, Outgoing, Place, Slot, Transfer, TransferResult, rename};
 use bailiwick_providers::versions::{FileChange, Kept, Location, Relocation};
 
@@ -74,7 +68,7 @@ impl Operation for Op {
         capabilities: &[&[Capability::FsWrite]],
         effect: Effect::Destroys,
         target: TargetRule::Path(Access::Write),
-        scope: ScopeNeed::In(&[ScopeType::Folder]),
+        scope: ScopeNeed::FOLDER,
         platforms: &[],
         options: &[CommonOption::DryRun],
         timeout_seconds: 30,
@@ -85,14 +79,7 @@ impl Operation for Op {
     type Input = Input;
     type Options = Options;
     type Output = Output;
-
-    fn paths(input: &Input) -> Vec<InputPath> {
-        destination(&input.to)
-    }
-
-    fn command(input: &Input) -> Option<CommandInput> {
-        no_command(input)
-    }
+    const JUDGED: JudgedFields<Input> = JudgedFields::paths(|input| destination(&input.to));
 }
 
 impl RunBlocking for Op {

@@ -3,16 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::registry::{Context, Operation, RunBlocking, no_command};
-use bailiwick_contract::{
-    Access, Capability, CommandInput, CommonOption, Effect, Failure, OperationSpec, RawPath, ScopeNeed,
-    ScopeType, TargetRule, Threads,
-};
-use bailiwick_policy::{InputPath, Permit};
+use crate::registry::prelude::*;
+use bailiwick_contract::RawPath;
 use bailiwick_providers::edit::{FilePatch, TieBreak, Tier, parse_patch};
 
 use super::syntax_check::{Check, Syntax, may_read};
@@ -241,7 +235,7 @@ impl Operation for Op {
         capabilities: &[&[Capability::FsWrite]],
         effect: Effect::Destroys,
         target: TargetRule::PathOrRoot(Access::Write),
-        scope: ScopeNeed::In(&[ScopeType::Folder]),
+        scope: ScopeNeed::FOLDER,
         platforms: &[],
         options: &[CommonOption::DryRun],
         timeout_seconds: 60,
@@ -252,14 +246,7 @@ impl Operation for Op {
     type Input = Input;
     type Options = Options;
     type Output = Output;
-
-    fn paths(input: &Input) -> Vec<InputPath> {
-        patch_plan::paths(input)
-    }
-
-    fn command(input: &Input) -> Option<CommandInput> {
-        no_command(input)
-    }
+    const JUDGED: JudgedFields<Input> = JudgedFields::paths(|input| patch_plan::paths(input));
 }
 
 impl RunBlocking for Op {

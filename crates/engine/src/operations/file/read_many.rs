@@ -1,15 +1,9 @@
 //! `file.read_many`: the content of several files in one answer.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::registry::{Context, Operation, RunBlocking, no_command, no_paths};
-use bailiwick_contract::{
-    Capability, CommandInput, CommonOption, Effect, Failure, OperationSpec, RawPath, ScopeNeed, ScopeType,
-    TargetRule, Threads,
-};
-use bailiwick_policy::{InputPath, Permit};
+use crate::registry::prelude::*;
+use bailiwick_contract::RawPath;
 
 use super::read::{self, AskedEncoding};
 
@@ -96,7 +90,7 @@ impl Operation for Op {
         capabilities: &[&[Capability::FsRead]],
         effect: Effect::ReadOnly,
         target: TargetRule::None,
-        scope: ScopeNeed::In(&[ScopeType::Folder]),
+        scope: ScopeNeed::FOLDER,
         platforms: &[],
         options: &[CommonOption::Cursor],
         timeout_seconds: 30,
@@ -107,15 +101,8 @@ impl Operation for Op {
     type Input = Input;
     type Options = Options;
     type Output = Output;
-
-    fn paths(input: &Input) -> Vec<InputPath> {
-        // Each path is judged for itself when its turn comes.
-        no_paths(input)
-    }
-
-    fn command(input: &Input) -> Option<CommandInput> {
-        no_command(input)
-    }
+    // Each path is judged for itself when its turn comes.
+    const JUDGED: JudgedFields<Input> = JudgedFields::NONE;
 }
 
 impl RunBlocking for Op {

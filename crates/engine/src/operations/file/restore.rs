@@ -3,15 +3,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::registry::{Context, Operation, RunBlocking, no_command, no_paths};
-use bailiwick_contract::{
-    Access, Capability, CommandInput, CommonOption, Effect, ErrorCode, Failure, OperationSpec, RawPath,
-    ScopeNeed, ScopeType, TargetRule, Threads,
-};
-use bailiwick_policy::{InputPath, Permit, WritablePath};
+use crate::registry::prelude::*;
+use bailiwick_contract::{ErrorCode, RawPath};
+use bailiwick_policy::WritablePath;
 use bailiwick_providers::edit::{Text, text_diff};
 use bailiwick_providers::file::{
     Current, Locks, Place, Site, Step, content_version, current, perform, sha256_hex,
@@ -89,7 +83,7 @@ impl Operation for Op {
         capabilities: &[&[Capability::FsWrite]],
         effect: Effect::Destroys,
         target: TargetRule::PathOrRoot(Access::Write),
-        scope: ScopeNeed::In(&[ScopeType::Folder]),
+        scope: ScopeNeed::FOLDER,
         platforms: &[],
         options: &[CommonOption::DryRun],
         timeout_seconds: 60,
@@ -100,15 +94,8 @@ impl Operation for Op {
     type Input = Input;
     type Options = Options;
     type Output = Output;
-
-    fn paths(input: &Input) -> Vec<InputPath> {
-        // The paths of a change are in its record; each is judged before anything is opened.
-        no_paths(input)
-    }
-
-    fn command(input: &Input) -> Option<CommandInput> {
-        no_command(input)
-    }
+    // The paths of a change are in its record; each is judged before anything is opened.
+    const JUDGED: JudgedFields<Input> = JudgedFields::NONE;
 }
 
 impl RunBlocking for Op {

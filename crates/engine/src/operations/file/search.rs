@@ -3,18 +3,12 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::registry::{Context, Operation, RunBlocking, no_command, no_paths};
+use crate::registry::prelude::*;
 use bailiwick_contract::limits::within;
 use bailiwick_contract::path::{decode_name, encode_name};
-use bailiwick_contract::{
-    Access, Capability, CommandInput, CommonOption, Effect, ErrorCode, Failure, OneOrMany, OperationSpec,
-    ScopeNeed, ScopeType, TargetRule, Threads,
-};
+use bailiwick_contract::{ErrorCode, OneOrMany};
 use bailiwick_platform::fs::RelPath;
-use bailiwick_policy::{InputPath, Permit, PermittedPath};
+use bailiwick_policy::PermittedPath;
 use bailiwick_providers::search::{
     ContentQuery, FileTypes, Globs, MatchMode, MatchedFile, MatchedLine, Place, QuerySettings, Room, Search,
     SearchAnswer, search, search_file,
@@ -155,7 +149,7 @@ impl Operation for Op {
         capabilities: &[&[Capability::FsRead, Capability::SearchRead]],
         effect: Effect::ReadOnly,
         target: TargetRule::PathOrRoot(Access::Search),
-        scope: ScopeNeed::In(&[ScopeType::Folder]),
+        scope: ScopeNeed::FOLDER,
         platforms: &[],
         options: &[CommonOption::Cursor],
         timeout_seconds: 30,
@@ -166,14 +160,7 @@ impl Operation for Op {
     type Input = Input;
     type Options = Options;
     type Output = Output;
-
-    fn paths(input: &Input) -> Vec<InputPath> {
-        no_paths(input)
-    }
-
-    fn command(input: &Input) -> Option<CommandInput> {
-        no_command(input)
-    }
+    const JUDGED: JudgedFields<Input> = JudgedFields::NONE;
 }
 
 impl RunBlocking for Op {

@@ -1,16 +1,11 @@
 //! `file.stat`: facts about one path.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::registry::{Attempt, Context, NoFields, Operation, RunBlocking, no_command, no_paths};
+use crate::registry::Attempt;
+use crate::registry::prelude::*;
+use bailiwick_contract::ErrorCode;
 use bailiwick_contract::time::rfc3339;
-use bailiwick_contract::{
-    Access, Capability, CommandInput, Effect, ErrorCode, Failure, OperationSpec, ScopeNeed, ScopeType,
-    TargetRule, Threads,
-};
 use bailiwick_platform::fs::{FileKind, Stat};
-use bailiwick_policy::{InputPath, Permit, PermittedPath};
+use bailiwick_policy::PermittedPath;
 use bailiwick_providers::file::{content_version, facts_version, hash_file};
 
 /// The operation.
@@ -64,7 +59,7 @@ impl Operation for Op {
         capabilities: &[&[Capability::FsRead]],
         effect: Effect::ReadOnly,
         target: TargetRule::PathOrRoot(Access::Read),
-        scope: ScopeNeed::In(&[ScopeType::Folder]),
+        scope: ScopeNeed::FOLDER,
         platforms: &[],
         options: &[],
         timeout_seconds: 30,
@@ -75,14 +70,7 @@ impl Operation for Op {
     type Input = NoFields;
     type Options = Options;
     type Output = Output;
-
-    fn paths(input: &NoFields) -> Vec<InputPath> {
-        no_paths(input)
-    }
-
-    fn command(input: &NoFields) -> Option<CommandInput> {
-        no_command(input)
-    }
+    const JUDGED: JudgedFields<NoFields> = JudgedFields::NONE;
 }
 
 impl RunBlocking for Op {

@@ -2,17 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::registry::{Context, NoFields, Operation, RunBlocking, no_command, no_paths};
+use crate::registry::prelude::*;
+use bailiwick_contract::Detail;
 use bailiwick_contract::limits::within;
-use bailiwick_contract::{
-    Access, Capability, CommandInput, CommonOption, Detail, Effect, Failure, OperationSpec, ScopeNeed,
-    ScopeType, TargetRule, Threads,
-};
 use bailiwick_platform::fs::FileKind;
-use bailiwick_policy::{InputPath, Permit, PermittedPath};
+use bailiwick_policy::PermittedPath;
 use bailiwick_providers::search::{Outline, OutlineBounds, Room, outline};
 
 /// How deep a tree can be asked for.
@@ -87,7 +81,7 @@ impl Operation for Op {
         capabilities: &[&[Capability::FsRead]],
         effect: Effect::ReadOnly,
         target: TargetRule::PathOrRoot(Access::Read),
-        scope: ScopeNeed::In(&[ScopeType::Folder]),
+        scope: ScopeNeed::FOLDER,
         platforms: &[],
         options: &[CommonOption::Detail],
         timeout_seconds: 30,
@@ -98,14 +92,7 @@ impl Operation for Op {
     type Input = NoFields;
     type Options = Options;
     type Output = Output;
-
-    fn paths(input: &NoFields) -> Vec<InputPath> {
-        no_paths(input)
-    }
-
-    fn command(input: &NoFields) -> Option<CommandInput> {
-        no_command(input)
-    }
+    const JUDGED: JudgedFields<NoFields> = JudgedFields::NONE;
 }
 
 impl RunBlocking for Op {

@@ -3,15 +3,9 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use memchr::memmem;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::registry::{Context, Operation, RunBlocking, no_command, no_paths};
-use bailiwick_contract::{
-    Access, Capability, CommandInput, CommonOption, Effect, ErrorCode, Failure, OperationSpec, ScopeNeed,
-    ScopeType, TargetRule, Threads,
-};
-use bailiwick_policy::{InputPath, Permit};
+use crate::registry::prelude::*;
+use bailiwick_contract::ErrorCode;
 use bailiwick_providers::edit::{Text, redaction_marks};
 use bailiwick_providers::file::{
     Encoding, IfExists, Known, LineEnding, Locks, MAX_PLAIN_BYTES, Outgoing, Place, Replacement, Slot,
@@ -91,7 +85,7 @@ impl Operation for Op {
         capabilities: &[&[Capability::FsWrite]],
         effect: Effect::Writes,
         target: TargetRule::Path(Access::Write),
-        scope: ScopeNeed::In(&[ScopeType::Folder]),
+        scope: ScopeNeed::FOLDER,
         platforms: &[],
         options: &[CommonOption::DryRun],
         timeout_seconds: 30,
@@ -102,14 +96,7 @@ impl Operation for Op {
     type Input = Input;
     type Options = Options;
     type Output = Output;
-
-    fn paths(input: &Input) -> Vec<InputPath> {
-        no_paths(input)
-    }
-
-    fn command(input: &Input) -> Option<CommandInput> {
-        no_command(input)
-    }
+    const JUDGED: JudgedFields<Input> = JudgedFields::NONE;
 }
 
 impl RunBlocking for Op {

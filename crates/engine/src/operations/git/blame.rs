@@ -3,16 +3,9 @@
 use std::collections::HashMap;
 use std::ffi::OsString;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::registry::{Context, Operation, RunAsync, no_command, no_paths};
+use crate::registry::prelude::*;
+use bailiwick_contract::ErrorCode;
 use bailiwick_contract::time::rfc3339;
-use bailiwick_contract::{
-    Access, Capability, CommandInput, CommonOption, Effect, ErrorCode, Failure, OperationSpec, ScopeNeed,
-    ScopeType, TargetRule, Threads,
-};
-use bailiwick_policy::{InputPath, Permit};
 use bailiwick_providers::git::{Asked, Git, Revision, lossy, resolve, whole, word};
 use bailiwick_providers::search::Room;
 
@@ -93,7 +86,7 @@ impl Operation for Op {
         capabilities: &[&[Capability::GitRead, Capability::FsRead]],
         effect: Effect::ReadOnly,
         target: TargetRule::Path(Access::Read),
-        scope: ScopeNeed::In(&[ScopeType::Folder]),
+        scope: ScopeNeed::FOLDER,
         platforms: &[],
         options: &[CommonOption::Cursor],
         timeout_seconds: 30,
@@ -104,14 +97,7 @@ impl Operation for Op {
     type Input = Input;
     type Options = Options;
     type Output = Output;
-
-    fn paths(input: &Input) -> Vec<InputPath> {
-        no_paths(input)
-    }
-
-    fn command(input: &Input) -> Option<CommandInput> {
-        no_command(input)
-    }
+    const JUDGED: JudgedFields<Input> = JudgedFields::NONE;
 }
 
 impl RunAsync for Op {

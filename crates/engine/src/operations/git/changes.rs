@@ -2,16 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::registry::{Context, Operation, RunAsync, no_command, no_paths};
+use crate::registry::prelude::*;
 use bailiwick_contract::path::{decode_name, encode_name};
-use bailiwick_contract::{
-    Access, Capability, CommandInput, CommonOption, Effect, Failure, OperationSpec, ScopeNeed, ScopeType,
-    TargetRule, Threads,
-};
-use bailiwick_policy::{InputPath, Permit};
 use bailiwick_providers::git::{
     Between, Branch, Change, Counts, Git, LogRequest, Revision, Untracked, changed_files, log, resolve,
     status,
@@ -108,7 +100,7 @@ impl Operation for Op {
         capabilities: &[&[Capability::GitRead, Capability::FsRead]],
         effect: Effect::ReadOnly,
         target: TargetRule::PathOrRoot(Access::Read),
-        scope: ScopeNeed::In(&[ScopeType::Folder]),
+        scope: ScopeNeed::FOLDER,
         platforms: &[],
         options: &[CommonOption::Cursor],
         timeout_seconds: 30,
@@ -119,14 +111,7 @@ impl Operation for Op {
     type Input = Input;
     type Options = Options;
     type Output = Output;
-
-    fn paths(input: &Input) -> Vec<InputPath> {
-        no_paths(input)
-    }
-
-    fn command(input: &Input) -> Option<CommandInput> {
-        no_command(input)
-    }
+    const JUDGED: JudgedFields<Input> = JudgedFields::NONE;
 }
 
 impl RunAsync for Op {

@@ -1,14 +1,7 @@
 //! `git.commit`: record what is staged.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::registry::{Context, NoFields, Operation, RunAsync, no_command, no_paths};
-use bailiwick_contract::{
-    Access, Capability, CommandInput, CommonOption, Effect, ErrorCode, Failure, OperationSpec, ScopeNeed,
-    ScopeType, TargetRule, Threads,
-};
-use bailiwick_policy::{InputPath, Permit};
+use crate::registry::prelude::*;
+use bailiwick_contract::ErrorCode;
 use bailiwick_providers::git::{
     Between, Busy, Counts, Git, Hash, Person, StagedTree, busy, changed_files, end_merge, head, hooks,
     identity, merge_heads, record, staged_tree,
@@ -70,7 +63,7 @@ impl Operation for Op {
         capabilities: &[&[Capability::GitWrite]],
         effect: Effect::Writes,
         target: TargetRule::PathOrRoot(Access::Read),
-        scope: ScopeNeed::In(&[ScopeType::Folder]),
+        scope: ScopeNeed::FOLDER,
         platforms: &[],
         options: &[CommonOption::DryRun],
         timeout_seconds: 30,
@@ -81,14 +74,7 @@ impl Operation for Op {
     type Input = Input;
     type Options = NoFields;
     type Output = Output;
-
-    fn paths(input: &Input) -> Vec<InputPath> {
-        no_paths(input)
-    }
-
-    fn command(input: &Input) -> Option<CommandInput> {
-        no_command(input)
-    }
+    const JUDGED: JudgedFields<Input> = JudgedFields::NONE;
 }
 
 impl RunAsync for Op {

@@ -1,15 +1,8 @@
 //! `git.log`: the commits that led to a state.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::registry::{Context, Operation, RunAsync, no_command, no_paths};
+use crate::registry::prelude::*;
+use bailiwick_contract::Detail;
 use bailiwick_contract::limits::within;
-use bailiwick_contract::{
-    Access, Capability, CommandInput, CommonOption, Detail, Effect, Failure, OperationSpec, ScopeNeed,
-    ScopeType, TargetRule, Threads,
-};
-use bailiwick_policy::{InputPath, Permit};
 use bailiwick_providers::git::{Commit, LogRequest, Person, Revision, head, log, resolve};
 use bailiwick_providers::search::Room;
 
@@ -124,7 +117,7 @@ impl Operation for Op {
         capabilities: &[&[Capability::GitRead, Capability::FsRead]],
         effect: Effect::ReadOnly,
         target: TargetRule::PathOrRoot(Access::Read),
-        scope: ScopeNeed::In(&[ScopeType::Folder]),
+        scope: ScopeNeed::FOLDER,
         platforms: &[],
         options: &[CommonOption::Cursor, CommonOption::Detail],
         timeout_seconds: 30,
@@ -144,14 +137,7 @@ impl Operation for Op {
     type Input = Input;
     type Options = Options;
     type Output = Output;
-
-    fn paths(input: &Input) -> Vec<InputPath> {
-        no_paths(input)
-    }
-
-    fn command(input: &Input) -> Option<CommandInput> {
-        no_command(input)
-    }
+    const JUDGED: JudgedFields<Input> = JudgedFields::NONE;
 }
 
 impl RunAsync for Op {

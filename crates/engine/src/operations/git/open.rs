@@ -20,7 +20,7 @@ pub async fn open(cx: &Context, permit: &Permit) -> Result<Git, Failure> {
 /// # Errors
 /// As [`open`]; `path_out_of_scope` if it may not be read.
 pub async fn open_work_tree(cx: &Context, permit: &Permit, top: &PermittedPath) -> Result<Git, Failure> {
-    let scope = permit.scope().ok_or_else(|| Failure::invalid("scope", "no scope is named"))?;
+    let scope = permit.needed_scope()?;
     // Written, its `.git` is closed; read, it says where the repository is.
     let target = in_scope(scope, &top.on_disk()?).ok_or_else(|| {
         Failure::new(ErrorCode::PathOutOfScope, format!("`{}` cannot be read in this scope", top.shown()))
@@ -29,7 +29,7 @@ pub async fn open_work_tree(cx: &Context, permit: &Permit, top: &PermittedPath) 
 }
 
 async fn open_at(cx: &Context, permit: &Permit, target: PermittedPath) -> Result<Git, Failure> {
-    let scope = permit.scope().ok_or_else(|| Failure::invalid("scope", "no scope is named"))?;
+    let scope = permit.needed_scope()?;
     let scope = Arc::clone(scope);
     let around = Surroundings {
         launcher: Arc::clone(&cx.service.launcher),

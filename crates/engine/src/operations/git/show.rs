@@ -2,15 +2,9 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::registry::{Context, Operation, RunAsync, no_command, no_paths};
-use bailiwick_contract::{
-    Access, Capability, CommandInput, CommonOption, Detail, Effect, ErrorCode, Failure, OperationSpec,
-    ScopeNeed, ScopeType, TargetRule, Threads,
-};
-use bailiwick_policy::{InputPath, Permit};
+use crate::registry::prelude::*;
+use bailiwick_contract::{Detail, ErrorCode};
 use bailiwick_providers::git::{
     Asked, Between, Commit, Counts, Git, LogRequest, Person, Revision, log, resolve, touches_scope, whole,
     word,
@@ -95,7 +89,7 @@ impl Operation for Op {
         capabilities: &[&[Capability::GitRead, Capability::FsRead]],
         effect: Effect::ReadOnly,
         target: TargetRule::PathOrRoot(Access::Read),
-        scope: ScopeNeed::In(&[ScopeType::Folder]),
+        scope: ScopeNeed::FOLDER,
         platforms: &[],
         options: &[CommonOption::Cursor],
         timeout_seconds: 30,
@@ -106,14 +100,7 @@ impl Operation for Op {
     type Input = Input;
     type Options = Options;
     type Output = Output;
-
-    fn paths(input: &Input) -> Vec<InputPath> {
-        no_paths(input)
-    }
-
-    fn command(input: &Input) -> Option<CommandInput> {
-        no_command(input)
-    }
+    const JUDGED: JudgedFields<Input> = JudgedFields::NONE;
 }
 
 impl RunAsync for Op {

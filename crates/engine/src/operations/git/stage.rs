@@ -2,16 +2,9 @@
 
 use std::ffi::OsStr;
 
-use schemars::JsonSchema;
-use serde::Serialize;
-
-use crate::registry::{Context, NoFields, Operation, RunAsync, no_command};
-use bailiwick_contract::{
-    Access, Capability, CommandInput, CommonOption, Effect, ErrorCode, Failure, OperationSpec, ScopeNeed,
-    ScopeType, TargetRule, Threads,
-};
+use crate::registry::prelude::*;
+use bailiwick_contract::ErrorCode;
 use bailiwick_platform::names::OsStrExt;
-use bailiwick_policy::{InputPath, Permit};
 use bailiwick_providers::file::is_temporary;
 use bailiwick_providers::git::{
     Asked, Change, Fields, Git, Seen, StatusEntry, Untracked, conflict_markers, lossy, status, whole,
@@ -52,7 +45,7 @@ impl Operation for Op {
         capabilities: &[&[Capability::GitWrite]],
         effect: Effect::Writes,
         target: TargetRule::PathOrRoot(Access::Read),
-        scope: ScopeNeed::In(&[ScopeType::Folder]),
+        scope: ScopeNeed::FOLDER,
         platforms: &[],
         options: &[CommonOption::DryRun],
         timeout_seconds: 30,
@@ -63,14 +56,7 @@ impl Operation for Op {
     type Input = Input;
     type Options = NoFields;
     type Output = Output;
-
-    fn paths(input: &Input) -> Vec<InputPath> {
-        input.input_paths()
-    }
-
-    fn command(input: &Input) -> Option<CommandInput> {
-        no_command(input)
-    }
+    const JUDGED: JudgedFields<Input> = JudgedFields::paths(|input| input.input_paths());
 }
 
 impl RunAsync for Op {

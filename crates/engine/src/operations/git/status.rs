@@ -1,15 +1,7 @@
 //! `git.status`: what is staged, changed, in conflict and new.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::registry::{Context, NoFields, Operation, RunAsync, no_command, no_paths};
+use crate::registry::prelude::*;
 use bailiwick_contract::path::{decode_name, encode_name};
-use bailiwick_contract::{
-    Access, Capability, CommandInput, CommonOption, Effect, Failure, OperationSpec, ScopeNeed, ScopeType,
-    TargetRule, Threads,
-};
-use bailiwick_policy::{InputPath, Permit};
 use bailiwick_providers::git::{
     Branch, Busy, Change, Conflict, Status, StatusEntry, Untracked, busy, status,
 };
@@ -102,7 +94,7 @@ impl Operation for Op {
         capabilities: &[&[Capability::GitRead, Capability::FsRead]],
         effect: Effect::ReadOnly,
         target: TargetRule::PathOrRoot(Access::Read),
-        scope: ScopeNeed::In(&[ScopeType::Folder]),
+        scope: ScopeNeed::FOLDER,
         platforms: &[],
         options: &[CommonOption::Cursor],
         timeout_seconds: 30,
@@ -113,14 +105,7 @@ impl Operation for Op {
     type Input = NoFields;
     type Options = Options;
     type Output = Output;
-
-    fn paths(input: &NoFields) -> Vec<InputPath> {
-        no_paths(input)
-    }
-
-    fn command(input: &NoFields) -> Option<CommandInput> {
-        no_command(input)
-    }
+    const JUDGED: JudgedFields<NoFields> = JudgedFields::NONE;
 }
 
 impl RunAsync for Op {

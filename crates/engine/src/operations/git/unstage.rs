@@ -1,14 +1,7 @@
 //! `git.unstage`: take changes out of the index; the files stay as they are.
 
-use schemars::JsonSchema;
-use serde::Serialize;
-
-use crate::registry::{Context, NoFields, Operation, RunAsync, no_command};
-use bailiwick_contract::{
-    Access, Capability, CommandInput, CommonOption, Effect, ErrorCode, Failure, OperationSpec, ScopeNeed,
-    ScopeType, TargetRule, Threads,
-};
-use bailiwick_policy::{InputPath, Permit};
+use crate::registry::prelude::*;
+use bailiwick_contract::ErrorCode;
 use bailiwick_providers::git::{Change, StatusEntry, Untracked, status};
 use bailiwick_providers::search::Room;
 
@@ -42,7 +35,7 @@ impl Operation for Op {
         capabilities: &[&[Capability::GitWrite]],
         effect: Effect::Writes,
         target: TargetRule::PathOrRoot(Access::Read),
-        scope: ScopeNeed::In(&[ScopeType::Folder]),
+        scope: ScopeNeed::FOLDER,
         platforms: &[],
         options: &[CommonOption::DryRun],
         timeout_seconds: 30,
@@ -53,14 +46,7 @@ impl Operation for Op {
     type Input = Input;
     type Options = NoFields;
     type Output = Output;
-
-    fn paths(input: &Input) -> Vec<InputPath> {
-        input.input_paths()
-    }
-
-    fn command(input: &Input) -> Option<CommandInput> {
-        no_command(input)
-    }
+    const JUDGED: JudgedFields<Input> = JudgedFields::paths(|input| input.input_paths());
 }
 
 impl RunAsync for Op {

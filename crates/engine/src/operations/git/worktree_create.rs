@@ -1,14 +1,8 @@
 //! `git.worktree_create`: one more working tree, in a new folder of the scope.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::registry::{Context, NoFields, Operation, RunAsync, no_command};
-use bailiwick_contract::{
-    Access, Capability, CommandInput, CommonOption, Effect, ErrorCode, FOR_USER, Failure, OperationSpec,
-    RawPath, SCOPE, ScopeNeed, ScopeType, TargetRule, Threads,
-};
-use bailiwick_policy::{InputPath, Permit, WritablePath};
+use crate::registry::prelude::*;
+use bailiwick_contract::{ErrorCode, FOR_USER, RawPath, SCOPE};
+use bailiwick_policy::{InputPath, WritablePath};
 use bailiwick_providers::git::{
     CheckOut, Git, Hash, Revision, add, branch_exists, filtered, opened_elsewhere, resolve, shows_as_new,
 };
@@ -59,7 +53,7 @@ impl Operation for Op {
         capabilities: &[&[Capability::GitWrite], &[Capability::FsWrite]],
         effect: Effect::Writes,
         target: TargetRule::PathOrRoot(Access::Read),
-        scope: ScopeNeed::In(&[ScopeType::Folder]),
+        scope: ScopeNeed::FOLDER,
         platforms: &[],
         options: &[CommonOption::DryRun],
         timeout_seconds: 300,
@@ -70,14 +64,9 @@ impl Operation for Op {
     type Input = Input;
     type Options = NoFields;
     type Output = Output;
-
-    fn paths(input: &Input) -> Vec<InputPath> {
+    const JUDGED: JudgedFields<Input> = JudgedFields::paths(|input| {
         vec![InputPath { field: "input.path", path: input.path.clone(), access: Access::Write }]
-    }
-
-    fn command(input: &Input) -> Option<CommandInput> {
-        no_command(input)
-    }
+    });
 }
 
 impl RunAsync for Op {

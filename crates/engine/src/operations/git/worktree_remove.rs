@@ -3,16 +3,10 @@
 use std::ffi::OsStr;
 use std::path::Path;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::registry::{Context, Operation, RunAsync, no_command};
-use bailiwick_contract::{
-    Access, Capability, CommandInput, CommonOption, Effect, ErrorCode, Failure, OperationSpec, RawPath,
-    ScopeNeed, ScopeType, TargetRule, Threads,
-};
+use crate::registry::prelude::*;
+use bailiwick_contract::{ErrorCode, RawPath};
 use bailiwick_platform::names::OsStrExt;
-use bailiwick_policy::{InputPath, Permit, PermittedPath, WritablePath};
+use bailiwick_policy::{InputPath, PermittedPath, WritablePath};
 use bailiwick_providers::git::{
     Busy, Change, Git, Untracked, WorkTree, busy, ignored, is_on_a_branch, remove, status, submodules,
     work_trees,
@@ -116,7 +110,7 @@ impl Operation for Op {
         capabilities: &[&[Capability::GitWrite], &[Capability::FsWrite]],
         effect: Effect::Destroys,
         target: TargetRule::PathOrRoot(Access::Read),
-        scope: ScopeNeed::In(&[ScopeType::Folder]),
+        scope: ScopeNeed::FOLDER,
         platforms: &[],
         options: &[CommonOption::DryRun],
         timeout_seconds: 300,
@@ -127,14 +121,9 @@ impl Operation for Op {
     type Input = Input;
     type Options = Options;
     type Output = Output;
-
-    fn paths(input: &Input) -> Vec<InputPath> {
+    const JUDGED: JudgedFields<Input> = JudgedFields::paths(|input| {
         vec![InputPath { field: "input.path", path: input.path.clone(), access: Access::Write }]
-    }
-
-    fn command(input: &Input) -> Option<CommandInput> {
-        no_command(input)
-    }
+    });
 }
 
 impl RunAsync for Op {

@@ -1,17 +1,9 @@
 //! `history.connections`: who uses a scope, with which client, over which transport.
 
-use schemars::JsonSchema;
-use serde::Serialize;
-
 use super::sessions::{Counted, count};
 use super::shown::{self, LimitOptions, QueryInput};
-use crate::registry::{Context, Operation, RunBlocking, no_command, no_paths};
-use bailiwick_contract::{
-    Capability, CommandInput, CommonOption, Effect, Failure, OperationSpec, ScopeNeed, ScopeType, TargetRule,
-    Threads,
-};
+use crate::registry::prelude::*;
 use bailiwick_history::GroupBy;
-use bailiwick_policy::{InputPath, Permit};
 
 /// The operation.
 pub struct Op;
@@ -48,14 +40,7 @@ impl Operation for Op {
     type Input = QueryInput;
     type Options = LimitOptions;
     type Output = Output;
-
-    fn paths(input: &QueryInput) -> Vec<InputPath> {
-        no_paths(input)
-    }
-
-    fn command(input: &QueryInput) -> Option<CommandInput> {
-        no_command(input)
-    }
+    const JUDGED: JudgedFields<QueryInput> = JudgedFields::NONE;
 }
 
 impl RunBlocking for Op {

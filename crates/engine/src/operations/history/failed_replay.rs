@@ -1,18 +1,11 @@
 //! `history.failed_replay`: what failed, as envelopes to try again.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::shown;
-use crate::registry::{Context, Operation, RunBlocking, no_command, no_paths};
+use crate::registry::prelude::*;
 use bailiwick_contract::time::rfc3339;
-use bailiwick_contract::{
-    Capability, CommandInput, CommonOption, Effect, Failure, OperationSpec, ScopeNeed, ScopeType, TargetRule,
-    Threads,
-};
 use bailiwick_history::{Entry, Filter};
-use bailiwick_policy::{InputPath, Permit};
 
 /// The operation.
 pub struct Op;
@@ -86,14 +79,7 @@ impl Operation for Op {
     type Input = shown::QueryInput;
     type Options = Options;
     type Output = Output;
-
-    fn paths(input: &shown::QueryInput) -> Vec<InputPath> {
-        no_paths(input)
-    }
-
-    fn command(input: &shown::QueryInput) -> Option<CommandInput> {
-        no_command(input)
-    }
+    const JUDGED: JudgedFields<shown::QueryInput> = JudgedFields::NONE;
 }
 
 impl RunBlocking for Op {

@@ -1,16 +1,9 @@
 //! `history.get`: all that is known about one operation.
 
-use schemars::JsonSchema;
-use serde::Serialize;
-
 use super::shown::{self, Shown};
-use crate::registry::{Context, NoFields, Operation, RunBlocking, no_command, no_paths};
-use bailiwick_contract::{
-    Capability, CommandInput, Effect, ErrorCode, Failure, OperationSpec, ScopeNeed, ScopeType, TargetRule,
-    Threads,
-};
+use crate::registry::prelude::*;
+use bailiwick_contract::ErrorCode;
 use bailiwick_history::State;
-use bailiwick_policy::{InputPath, Permit};
 
 /// The operation.
 pub struct Op;
@@ -54,14 +47,7 @@ impl Operation for Op {
     type Input = NoFields;
     type Options = NoFields;
     type Output = Output;
-
-    fn paths(input: &NoFields) -> Vec<InputPath> {
-        no_paths(input)
-    }
-
-    fn command(input: &NoFields) -> Option<CommandInput> {
-        no_command(input)
-    }
+    const JUDGED: JudgedFields<NoFields> = JudgedFields::NONE;
 }
 
 impl RunBlocking for Op {

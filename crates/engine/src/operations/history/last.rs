@@ -1,16 +1,9 @@
 //! `history.last`: the latest operations of a scope, and what to do next.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use super::shown::{self, QueryInput, Shown};
-use crate::registry::{Context, Operation, RunBlocking, no_command, no_paths};
-use bailiwick_contract::{
-    Capability, CommandInput, CommonOption, Detail, Effect, ErrorCode, Failure, OperationSpec, ScopeNeed,
-    ScopeType, TargetRule, Threads,
-};
+use crate::registry::prelude::*;
+use bailiwick_contract::{Detail, ErrorCode};
 use bailiwick_history::{Entry, Filter, State};
-use bailiwick_policy::{InputPath, Permit};
 
 /// How many operations are read for each that is shown: those of the history itself are left out.
 const READ_FOR_ONE: usize = 4;
@@ -65,14 +58,7 @@ impl Operation for Op {
     type Input = QueryInput;
     type Options = Options;
     type Output = Output;
-
-    fn paths(input: &QueryInput) -> Vec<InputPath> {
-        no_paths(input)
-    }
-
-    fn command(input: &QueryInput) -> Option<CommandInput> {
-        no_command(input)
-    }
+    const JUDGED: JudgedFields<QueryInput> = JudgedFields::NONE;
 }
 
 impl RunBlocking for Op {

@@ -1,17 +1,9 @@
 //! `history.sessions`: the operations of a scope, counted by the connection that they came by.
 
-use schemars::JsonSchema;
-use serde::Serialize;
-
 use super::shown::{self, LimitOptions, QueryInput};
-use crate::registry::{Context, Operation, RunBlocking, no_command, no_paths};
+use crate::registry::prelude::*;
 use bailiwick_contract::time::rfc3339;
-use bailiwick_contract::{
-    Capability, CommandInput, CommonOption, Effect, Failure, OperationSpec, ScopeNeed, ScopeType, TargetRule,
-    Threads,
-};
 use bailiwick_history::{Group, GroupBy};
-use bailiwick_policy::{InputPath, Permit};
 
 /// The operation.
 pub struct Op;
@@ -121,14 +113,7 @@ impl Operation for Op {
     type Input = QueryInput;
     type Options = LimitOptions;
     type Output = Output;
-
-    fn paths(input: &QueryInput) -> Vec<InputPath> {
-        no_paths(input)
-    }
-
-    fn command(input: &QueryInput) -> Option<CommandInput> {
-        no_command(input)
-    }
+    const JUDGED: JudgedFields<QueryInput> = JudgedFields::NONE;
 }
 
 impl RunBlocking for Op {

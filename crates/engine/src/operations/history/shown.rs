@@ -144,7 +144,7 @@ pub fn code_named(name: &str) -> Option<ErrorCode> {
 
 /// Returns the id of the permitted scope: the only one whose rows may be shown.
 pub fn scope_id(permit: &Permit) -> Result<String, Failure> {
-    let scope = permit.scope().ok_or_else(|| Failure::invalid("scope", "no scope is named"))?;
+    let scope = permit.needed_scope()?;
     Ok(scope.id().to_owned())
 }
 

@@ -1,16 +1,9 @@
 //! `history.timeline`: the operations of a scope, newest first.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use super::shown::{self, QueryInput, Shown};
-use crate::registry::{Context, Operation, RunBlocking, no_command, no_paths};
-use bailiwick_contract::{
-    Capability, CommandInput, CommonOption, Detail, Effect, ErrorCode, Failure, OperationSpec, ScopeNeed,
-    ScopeType, TargetRule, Threads,
-};
+use crate::registry::prelude::*;
+use bailiwick_contract::{Detail, ErrorCode};
 use bailiwick_history::Filter;
-use bailiwick_policy::{InputPath, Permit};
 
 /// The operation.
 pub struct Op;
@@ -71,14 +64,7 @@ impl Operation for Op {
     type Input = QueryInput;
     type Options = Options;
     type Output = Output;
-
-    fn paths(input: &QueryInput) -> Vec<InputPath> {
-        no_paths(input)
-    }
-
-    fn command(input: &QueryInput) -> Option<CommandInput> {
-        no_command(input)
-    }
+    const JUDGED: JudgedFields<QueryInput> = JudgedFields::NONE;
 }
 
 impl RunBlocking for Op {

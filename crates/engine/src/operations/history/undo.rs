@@ -2,17 +2,10 @@
 
 use std::ops::ControlFlow;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use super::shown;
 use crate::operations::file::{RestoredFile, not_kept, restore_changes, scope_key};
-use crate::registry::{Context, NoFields, Operation, RunBlocking, no_command, no_paths};
-use bailiwick_contract::{
-    Capability, CommandInput, CommonOption, Effect, ErrorCode, Failure, OperationSpec, ScopeNeed, ScopeType,
-    TargetRule, Threads, id, time,
-};
-use bailiwick_policy::{InputPath, Permit};
+use crate::registry::prelude::*;
+use bailiwick_contract::{ErrorCode, id, time};
 use bailiwick_providers::versions::{FoundRecord, VersionStore};
 
 /// How many changes are taken back at once.
@@ -70,7 +63,7 @@ impl Operation for Op {
         capabilities: &[&[Capability::FsWrite]],
         effect: Effect::Destroys,
         target: TargetRule::None,
-        scope: ScopeNeed::In(&[ScopeType::Folder]),
+        scope: ScopeNeed::FOLDER,
         platforms: &[],
         options: &[CommonOption::DryRun],
         timeout_seconds: 120,
@@ -81,15 +74,8 @@ impl Operation for Op {
     type Input = Input;
     type Options = NoFields;
     type Output = Output;
-
-    fn paths(input: &Input) -> Vec<InputPath> {
-        // The paths of a change are in its record; each is judged before anything is opened.
-        no_paths(input)
-    }
-
-    fn command(input: &Input) -> Option<CommandInput> {
-        no_command(input)
-    }
+    // The paths of a change are in its record; each is judged before anything is opened.
+    const JUDGED: JudgedFields<Input> = JudgedFields::NONE;
 }
 
 impl RunBlocking for Op {

@@ -2,16 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use crate::operations::command::{CommandOutput, Encoding, Execution, execute};
-use crate::registry::{Context, Operation, RunAsync, no_command, no_paths};
-use bailiwick_contract::{
-    Access, Capability, CommandInput, CommonOption, Effect, Failure, OperationSpec, ScopeNeed, ScopeType,
-    TargetRule, Threads,
-};
-use bailiwick_policy::{InputPath, Permit};
+use crate::registry::prelude::*;
 
 use super::choice::permitted_script;
 
@@ -63,7 +55,7 @@ impl Operation for Op {
         capabilities: &[&[Capability::PackageRun, Capability::CommandRun]],
         effect: Effect::RunsCode,
         target: TargetRule::PathOrRoot(Access::Write),
-        scope: ScopeNeed::In(&[ScopeType::Folder]),
+        scope: ScopeNeed::FOLDER,
         platforms: &[],
         options: &[CommonOption::DryRun, CommonOption::Detail],
         timeout_seconds: 45,
@@ -83,15 +75,9 @@ impl Operation for Op {
     type Input = Input;
     type Options = Options;
     type Output = CommandOutput;
-
-    fn paths(input: &Input) -> Vec<InputPath> {
-        no_paths(input)
-    }
+    const JUDGED: JudgedFields<Input> = JudgedFields::NONE;
 
     // Which command it is comes out of the manifest; `Permit::judge_command` judges it then.
-    fn command(input: &Input) -> Option<CommandInput> {
-        no_command(input)
-    }
 }
 
 impl RunAsync for Op {

@@ -1,14 +1,6 @@
 //! `package.scripts`: what a project's manifests define.
 
-use schemars::JsonSchema;
-use serde::Serialize;
-
-use crate::registry::{Context, NoFields, Operation, RunBlocking, no_command, no_paths};
-use bailiwick_contract::{
-    Access, Capability, CommandInput, Effect, Failure, OperationSpec, ScopeNeed, ScopeType, TargetRule,
-    Threads,
-};
-use bailiwick_policy::{InputPath, Permit};
+use crate::registry::prelude::*;
 use bailiwick_providers::package::{Arguments, Script, find_scripts};
 
 /// The operation.
@@ -53,7 +45,7 @@ impl Operation for Op {
         capabilities: &[&[Capability::FsRead, Capability::PackageRun, Capability::CommandRun]],
         effect: Effect::ReadOnly,
         target: TargetRule::PathOrRoot(Access::Read),
-        scope: ScopeNeed::In(&[ScopeType::Folder]),
+        scope: ScopeNeed::FOLDER,
         platforms: &[],
         options: &[],
         timeout_seconds: 30,
@@ -64,14 +56,7 @@ impl Operation for Op {
     type Input = NoFields;
     type Options = NoFields;
     type Output = Output;
-
-    fn paths(input: &NoFields) -> Vec<InputPath> {
-        no_paths(input)
-    }
-
-    fn command(input: &NoFields) -> Option<CommandInput> {
-        no_command(input)
-    }
+    const JUDGED: JudgedFields<NoFields> = JudgedFields::NONE;
 }
 
 impl RunBlocking for Op {

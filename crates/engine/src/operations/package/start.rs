@@ -2,16 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
-use serde::Deserialize;
-
 use crate::operations::process::{Beginning, Options, Started, Stdin, TerminalInput, begin};
-use crate::registry::{Context, Operation, RunAsync, no_command, no_paths};
-use bailiwick_contract::{
-    Access, Capability, CommandInput, CommonOption, Effect, Failure, OperationSpec, ScopeNeed, ScopeType,
-    TargetRule, Threads,
-};
-use bailiwick_policy::{InputPath, Permit};
+use crate::registry::prelude::*;
 
 use super::choice::permitted_script;
 
@@ -54,7 +46,7 @@ impl Operation for Op {
         capabilities: &[&[Capability::PackageRun, Capability::CommandRun], &[Capability::ProcessManage]],
         effect: Effect::RunsCode,
         target: TargetRule::PathOrRoot(Access::Write),
-        scope: ScopeNeed::In(&[ScopeType::Folder]),
+        scope: ScopeNeed::FOLDER,
         platforms: &[],
         options: &[CommonOption::DryRun],
         timeout_seconds: 30,
@@ -75,15 +67,9 @@ impl Operation for Op {
     type Input = Input;
     type Options = Options;
     type Output = Started;
-
-    fn paths(input: &Input) -> Vec<InputPath> {
-        no_paths(input)
-    }
+    const JUDGED: JudgedFields<Input> = JudgedFields::NONE;
 
     // Which command it is comes out of the manifest; `Permit::judge_command` judges it then.
-    fn command(input: &Input) -> Option<CommandInput> {
-        no_command(input)
-    }
 }
 
 impl RunAsync for Op {

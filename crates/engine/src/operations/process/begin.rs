@@ -91,7 +91,7 @@ pub struct Started {
 /// Those of process.start.
 pub async fn begin(cx: &Context, permit: &Permit, beginning: Beginning) -> Result<Started, Failure> {
     let Beginning { command, environment, stdin, terminal, label, max_run_seconds } = beginning;
-    let scope = permit.scope().ok_or_else(|| Failure::invalid("scope", "no scope is named"))?;
+    let scope = permit.needed_scope()?;
     let policy = scope.processes();
     let terminal = terminal.map(|terminal| terminal.size("input.terminal")).transpose()?.flatten();
     if terminal.is_some() && stdin.is_some() {

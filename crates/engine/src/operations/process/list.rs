@@ -2,15 +2,8 @@
 
 use std::sync::Arc;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::registry::{Context, NoFields, Operation, RunBlocking, no_command, no_paths};
-use bailiwick_contract::{
-    Capability, CommandInput, CommonOption, Effect, Failure, OperationSpec, ScopeNeed, ScopeType, TargetRule,
-    Threads, id, time,
-};
-use bailiwick_policy::{InputPath, Permit};
+use crate::registry::prelude::*;
+use bailiwick_contract::{id, time};
 use bailiwick_providers::process::Process;
 
 use super::shown::{Shown, of_status};
@@ -94,7 +87,7 @@ impl Operation for Op {
         capabilities: &[&[Capability::ProcessManage]],
         effect: Effect::ReadOnly,
         target: TargetRule::None,
-        scope: ScopeNeed::In(&[ScopeType::Folder]),
+        scope: ScopeNeed::FOLDER,
         platforms: &[],
         options: &[CommonOption::Cursor],
         timeout_seconds: 30,
@@ -105,19 +98,12 @@ impl Operation for Op {
     type Input = NoFields;
     type Options = Options;
     type Output = Output;
-
-    fn paths(input: &NoFields) -> Vec<InputPath> {
-        no_paths(input)
-    }
-
-    fn command(input: &NoFields) -> Option<CommandInput> {
-        no_command(input)
-    }
+    const JUDGED: JudgedFields<NoFields> = JudgedFields::NONE;
 }
 
 impl RunBlocking for Op {
     fn run(cx: &Context, permit: &Permit, _: &NoFields, options: &Options) -> Result<Output, Failure> {
-        let scope = permit.scope().ok_or_else(|| Failure::invalid("scope", "no scope is named"))?;
+        let scope = permit.needed_scope()?;
         let processes = &cx.service.processes;
         processes.prune();
         let mut rows: Vec<(bool, Row)> = processes.list(scope.id()).iter().map(row).collect();

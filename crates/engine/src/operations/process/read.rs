@@ -2,16 +2,9 @@
 
 use std::sync::Arc;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::registry::{Context, NoFields, Operation, RunBlocking, no_command, no_paths};
-use bailiwick_contract::{
-    Capability, CommandInput, CommonOption, Effect, Failure, OperationSpec, ScopeNeed, ScopeType, TargetRule,
-    Threads, time,
-};
+use crate::registry::prelude::*;
+use bailiwick_contract::time;
 use bailiwick_platform::launch::kept;
-use bailiwick_policy::{InputPath, Permit};
 use bailiwick_providers::digest::Digest;
 use bailiwick_providers::egress::NetworkUse;
 use bailiwick_providers::process::text::{Piece, Taken, Wanted, take};
@@ -160,7 +153,7 @@ impl Operation for Op {
         capabilities: &[&[Capability::ProcessManage, Capability::CommandRun, Capability::PackageRun]],
         effect: Effect::ReadOnly,
         target: TargetRule::Id("the processId"),
-        scope: ScopeNeed::In(&[ScopeType::Folder]),
+        scope: ScopeNeed::FOLDER,
         platforms: &[],
         options: &[CommonOption::Cursor],
         timeout_seconds: 30,
@@ -171,14 +164,7 @@ impl Operation for Op {
     type Input = NoFields;
     type Options = Options;
     type Output = Output;
-
-    fn paths(input: &NoFields) -> Vec<InputPath> {
-        no_paths(input)
-    }
-
-    fn command(input: &NoFields) -> Option<CommandInput> {
-        no_command(input)
-    }
+    const JUDGED: JudgedFields<NoFields> = JudgedFields::NONE;
 }
 
 impl RunBlocking for Op {

@@ -2,15 +2,9 @@
 
 use std::sync::Arc;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::registry::{Context, NoFields, Operation, RunAsync, no_command, no_paths};
-use bailiwick_contract::{
-    Capability, Effect, ErrorCode, Failure, OperationSpec, ScopeNeed, ScopeType, TargetRule, Threads,
-};
+use crate::registry::prelude::*;
+use bailiwick_contract::ErrorCode;
 use bailiwick_platform::launch::kept::ControlError;
-use bailiwick_policy::Permit;
 use bailiwick_providers::terminal::{SizeChange, add_size_change, no_terminal};
 
 use super::shown::target;
@@ -50,7 +44,7 @@ impl Operation for Op {
         capabilities: &[&[Capability::ProcessManage]],
         effect: Effect::RunsCode,
         target: TargetRule::Id("the processId"),
-        scope: ScopeNeed::In(&[ScopeType::Folder]),
+        scope: ScopeNeed::FOLDER,
         platforms: &[],
         options: &[],
         timeout_seconds: 30,
@@ -61,14 +55,7 @@ impl Operation for Op {
     type Input = Input;
     type Options = NoFields;
     type Output = Output;
-
-    fn paths(input: &Input) -> Vec<bailiwick_policy::InputPath> {
-        no_paths(input)
-    }
-
-    fn command(input: &Input) -> Option<bailiwick_contract::CommandInput> {
-        no_command(input)
-    }
+    const JUDGED: JudgedFields<Input> = JudgedFields::NONE;
 }
 
 impl RunAsync for Op {

@@ -69,7 +69,7 @@ pub const fn state_name(state: State) -> &'static str {
 /// # Errors
 /// `process_not_found`.
 pub fn target(cx: &Context, permit: &Permit) -> Result<std::sync::Arc<Process>, Failure> {
-    let scope = permit.scope().ok_or_else(|| Failure::invalid("scope", "no scope is named"))?;
+    let scope = permit.needed_scope()?;
     let Some(id) = permit.id() else {
         return Err(Failure::new(ErrorCode::InvalidRequest, "no process is named"));
     };

@@ -3,15 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::registry::{Context, Operation, RunAsync, no_command, no_paths};
-use bailiwick_contract::{
-    Capability, CommandInput, Effect, ErrorCode, Failure, OperationSpec, ScopeNeed, ScopeType, TargetRule,
-    Threads, signal,
-};
-use bailiwick_policy::{InputPath, Permit};
+use crate::registry::prelude::*;
+use bailiwick_contract::{ErrorCode, signal};
 use bailiwick_providers::process::Process;
 
 use super::shown::{Shown, of_status, target, warn_of_what_is_left};
@@ -78,7 +71,7 @@ impl Operation for Op {
         capabilities: &[&[Capability::ProcessManage]],
         effect: Effect::Destroys,
         target: TargetRule::OptionalId("the processId"),
-        scope: ScopeNeed::In(&[ScopeType::Folder]),
+        scope: ScopeNeed::FOLDER,
         platforms: &[],
         options: &[],
         timeout_seconds: 45,
@@ -89,21 +82,14 @@ impl Operation for Op {
     type Input = Input;
     type Options = Options;
     type Output = Output;
-
-    fn paths(input: &Input) -> Vec<InputPath> {
-        no_paths(input)
-    }
-
-    fn command(input: &Input) -> Option<CommandInput> {
-        no_command(input)
-    }
+    const JUDGED: JudgedFields<Input> = JudgedFields::NONE;
 }
 
 impl RunAsync for Op {
     async fn run(cx: &Context, permit: &Permit, input: &Input, options: &Options) -> Result<Output, Failure> {
         let signal = read_signal(input.signal.as_deref().unwrap_or("TERM"))?;
         let grace = grace(options, permit.limits().timeout)?;
-        let scope = permit.scope().ok_or_else(|| Failure::invalid("scope", "no scope is named"))?;
+        let scope = permit.needed_scope()?;
         let list = match (permit.id(), input.all) {
             (Some(_), false) => vec![target(cx, permit)?],
             (None, true) => {

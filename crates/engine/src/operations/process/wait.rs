@@ -3,16 +3,11 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::registry::{ConditionalNeeds, Context, NoFields, Operation, RunAsync, no_command};
-use bailiwick_contract::{
-    Capability, CommandInput, CommonOption, Detail, Effect, ErrorCode, Failure, OperationSpec, ScopeNeed,
-    ScopeType, TargetRule, Threads, signal, time,
-};
+use crate::registry::ConditionalNeeds;
+use crate::registry::prelude::*;
+use bailiwick_contract::{Detail, ErrorCode, signal, time};
 use bailiwick_platform::launch::kept::Stream;
-use bailiwick_policy::{InputPath, Need, Permit, PermittedPath};
+use bailiwick_policy::{Need, PermittedPath};
 use bailiwick_providers::approval::{Approvals, Progress};
 use bailiwick_providers::digest::Digest;
 use bailiwick_providers::wait::{Evidence, Outcome, Round, Standing, Token, Wanted, Watched, hold};
@@ -123,7 +118,7 @@ impl Operation for Op {
         capabilities: &[&[Capability::ProcessManage]],
         effect: Effect::ReadOnly,
         target: TargetRule::OptionalId("the processId of the conditions that name none"),
-        scope: ScopeNeed::In(&[ScopeType::Folder]),
+        scope: ScopeNeed::FOLDER,
         platforms: &[],
         options: &[CommonOption::Detail],
         timeout_seconds: 45,
@@ -134,18 +129,13 @@ impl Operation for Op {
     type Input = Input;
     type Options = NoFields;
     type Output = Output;
-
-    fn paths(input: &Input) -> Vec<InputPath> {
+    const JUDGED: JudgedFields<Input> = JudgedFields::paths(|input| {
         let paths = |list: &Option<Vec<RawCondition>>, field| {
             let of = list.iter().flatten().filter_map(move |condition| condition.path(field));
             of.collect::<Vec<_>>()
         };
         [paths(&input.any, "input.any[].path"), paths(&input.all, "input.all[].path")].concat()
-    }
-
-    fn command(input: &Input) -> Option<CommandInput> {
-        no_command(input)
-    }
+    });
 }
 
 impl RunAsync for Op {
@@ -153,7 +143,7 @@ impl RunAsync for Op {
         let began = Instant::now();
         let end = [RawCondition::end()];
         let (wanted, list, raw) = wanted(input, permit.id().is_some(), &end)?;
-        let scope = permit.scope().ok_or_else(|| Failure::invalid("scope", "no scope is named"))?;
+        let scope = permit.needed_scope()?;
         let target = permit.id().map(str::to_owned);
         let fingerprint = Token::fingerprint(&(scope.id(), &target, list, raw));
         let now_ms = time::now_ms();
@@ -222,7 +212,9 @@ impl ConditionalNeeds for Op {
             what: "a wait for a file",
             instead: "Wait for something else, or ask the user for fs:read.",
         };
-        if Self::paths(input).is_empty() { Vec::new() } else { vec![need] }
+        let conditions = [&input.any, &input.all].into_iter().flatten().flatten();
+        let waits_for_file = conditions.into_iter().any(|condition| condition.path("input").is_some());
+        if waits_for_file { vec![need] } else { Vec::new() }
     }
 }
 

@@ -2,17 +2,12 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use std::sync::Arc;
 
-use crate::registry::{Context, NoFields, Operation, RunAsync, no_command, no_paths};
-use bailiwick_contract::{
-    Capability, Effect, ErrorCode, Failure, OperationSpec, ScopeNeed, ScopeType, TargetRule, Threads,
-};
+use crate::registry::prelude::*;
+use bailiwick_contract::ErrorCode;
 use bailiwick_platform::launch::kept::{ControlError, MAX_INPUT_BYTES};
-use bailiwick_policy::Permit;
 use bailiwick_providers::process::Process;
 use bailiwick_providers::secret_prompt::Prompts;
 use bailiwick_providers::terminal::{CursorKeys, Key, MAX_KEYS, for_pipe, for_terminal, read_key};
@@ -80,7 +75,7 @@ impl Operation for Op {
         capabilities: &[&[Capability::ProcessManage]],
         effect: Effect::RunsCode,
         target: TargetRule::Id("the processId"),
-        scope: ScopeNeed::In(&[ScopeType::Folder]),
+        scope: ScopeNeed::FOLDER,
         platforms: &[],
         options: &[],
         timeout_seconds: 45,
@@ -91,14 +86,7 @@ impl Operation for Op {
     type Input = Input;
     type Options = NoFields;
     type Output = Output;
-
-    fn paths(input: &Input) -> Vec<bailiwick_policy::InputPath> {
-        no_paths(input)
-    }
-
-    fn command(input: &Input) -> Option<bailiwick_contract::CommandInput> {
-        no_command(input)
-    }
+    const JUDGED: JudgedFields<Input> = JudgedFields::NONE;
 }
 
 impl RunAsync for Op {

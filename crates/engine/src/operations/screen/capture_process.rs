@@ -2,13 +2,9 @@
 
 use std::cmp::Reverse;
 
-use crate::registry::{Context, NoFields, Operation, RunBlocking, no_command, no_paths};
-use bailiwick_contract::{
-    Capability, CommandInput, Effect, ErrorCode, Failure, OperationSpec, ScopeNeed, ScopeType, TargetRule,
-    Threads,
-};
+use crate::registry::prelude::*;
+use bailiwick_contract::ErrorCode;
 use bailiwick_platform::screen::{ScreenError, Window, WindowState, ancestors};
-use bailiwick_policy::{InputPath, Permit};
 use bailiwick_providers::artifact::CaptureKind;
 use bailiwick_providers::screen::{of_window, withheld as judge};
 
@@ -43,14 +39,7 @@ impl Operation for Op {
     type Input = NoFields;
     type Options = Options;
     type Output = Output;
-
-    fn paths(input: &NoFields) -> Vec<InputPath> {
-        no_paths(input)
-    }
-
-    fn command(input: &NoFields) -> Option<CommandInput> {
-        no_command(input)
-    }
+    const JUDGED: JudgedFields<NoFields> = JudgedFields::NONE;
 }
 
 impl RunBlocking for Op {

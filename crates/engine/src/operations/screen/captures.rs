@@ -1,14 +1,7 @@
 //! `screen.captures`: the pictures that are kept.
 
-use schemars::JsonSchema;
-use serde::Serialize;
-
-use crate::registry::{Context, NoFields, Operation, RunBlocking, no_command, no_paths};
+use crate::registry::prelude::*;
 use bailiwick_contract::time::rfc3339;
-use bailiwick_contract::{
-    Capability, CommandInput, Effect, Failure, OperationSpec, ScopeNeed, ScopeType, TargetRule, Threads,
-};
-use bailiwick_policy::{InputPath, Permit};
 use bailiwick_providers::artifact::{CaptureFacts, CaptureStore};
 
 use super::read_capture::judge;
@@ -68,14 +61,7 @@ impl Operation for Op {
     type Input = NoFields;
     type Options = NoFields;
     type Output = Output;
-
-    fn paths(input: &NoFields) -> Vec<InputPath> {
-        no_paths(input)
-    }
-
-    fn command(input: &NoFields) -> Option<CommandInput> {
-        no_command(input)
-    }
+    const JUDGED: JudgedFields<NoFields> = JudgedFields::NONE;
 }
 
 impl RunBlocking for Op {

@@ -1,15 +1,9 @@
 //! `screen.list`: displays and windows.
 
-use schemars::JsonSchema;
-use serde::Serialize;
-
-use crate::registry::{Context, NoFields, Operation, RunBlocking, no_command, no_paths};
-use bailiwick_contract::{
-    Capability, CommandInput, CommonOption, Detail, Effect, Failure, OperationSpec, ScopeNeed, ScopeType,
-    TargetRule, Threads,
-};
+use crate::registry::prelude::*;
+use bailiwick_contract::Detail;
 use bailiwick_platform::screen::{Rect, Window, WindowState};
-use bailiwick_policy::{InputPath, Permit, ScreenRules};
+use bailiwick_policy::ScreenRules;
 use bailiwick_providers::artifact::Area;
 use bailiwick_providers::screen::withheld as judge;
 
@@ -116,14 +110,7 @@ impl Operation for Op {
     type Input = NoFields;
     type Options = NoFields;
     type Output = Output;
-
-    fn paths(input: &NoFields) -> Vec<InputPath> {
-        no_paths(input)
-    }
-
-    fn command(input: &NoFields) -> Option<CommandInput> {
-        no_command(input)
-    }
+    const JUDGED: JudgedFields<NoFields> = JudgedFields::NONE;
 }
 
 impl RunBlocking for Op {

@@ -2,17 +2,11 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::registry::{Context, NoFields, Operation, RunBlocking, no_command, no_paths};
+use crate::registry::prelude::*;
 use bailiwick_contract::time::rfc3339;
-use bailiwick_contract::{
-    Capability, CommandInput, Effect, ErrorCode, Failure, Image, OperationSpec, ScopeNeed, ScopeType,
-    StageName, TargetRule, Threads,
-};
+use bailiwick_contract::{ErrorCode, Image, StageName};
 use bailiwick_platform::screen::{Rect, ScreenError};
-use bailiwick_policy::{InputPath, Permit};
 use bailiwick_providers::artifact::{Area, CaptureFacts, CaptureKind, CaptureStore};
 use bailiwick_providers::screen::decode;
 
@@ -130,14 +124,7 @@ impl Operation for Op {
     type Input = NoFields;
     type Options = Options;
     type Output = Output;
-
-    fn paths(input: &NoFields) -> Vec<InputPath> {
-        no_paths(input)
-    }
-
-    fn command(input: &NoFields) -> Option<CommandInput> {
-        no_command(input)
-    }
+    const JUDGED: JudgedFields<NoFields> = JudgedFields::NONE;
 }
 
 impl RunBlocking for Op {
