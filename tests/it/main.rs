@@ -42,6 +42,7 @@ mod glossary;
 mod history;
 // The launcher itself: namespaces, Landlock, seccomp, control groups and signals.
 #[cfg(target_os = "linux")]
+mod large_files;
 mod launch;
 mod hostile_contents;
 mod hostile_paths;

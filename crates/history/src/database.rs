@@ -204,7 +204,7 @@ impl Database {
         if self.is_current() { Ok(log) } else { Err(StoreError::Busy) }
     }
 
-    /// Begins the log anew after it was written back, which syncs its head: else the next row would wait for that.
+    /// Begins the log again after it was written back, which syncs its head: else the next row would wait for that.
     ///
     /// # Errors
     /// See [`StoreError`].
@@ -326,7 +326,7 @@ pub fn guard(connection: &Connection) -> rusqlite::Result<()> {
     )
 }
 
-/// How a writing connection syncs: what is written back, and no row by itself ([`super::writer`] does that).
+/// How a writing connection syncs: what is written back, and no single row ([`super::writer`] does that).
 const SYNCED: &str = "PRAGMA synchronous = NORMAL; PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON;
      PRAGMA secure_delete = FAST; PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = 4194304;";
 

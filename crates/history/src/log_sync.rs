@@ -28,7 +28,7 @@ impl LogSync {
         self.written.fetch_add(1, Ordering::SeqCst) + 1
     }
 
-    /// Syncs what was written to the log so far, and goes on with another one.
+    /// Syncs what was written to the log so far, and takes another one from then on.
     pub fn exchange(&self, log: Option<File>) {
         let mut state = self.state();
         // Who waits for it is told by `wait`.

@@ -238,7 +238,7 @@ impl Writer {
         Ok(is_kept)
     }
 
-    /// Goes on with another store, or with none.
+    /// Takes another store, or none.
     fn exchange(&mut self, database: Option<Database>) {
         let log = database.as_ref().and_then(|database| database.open_log().ok());
         self.log.exchange(log);

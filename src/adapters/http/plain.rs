@@ -1,4 +1,4 @@
-//! The answer to a plain call of a tool: one piece if it is there soon, else an event stream that goes on until it is.
+//! The answer to a plain call of a tool: one piece if it is there soon, else an event stream that ends with it.
 
 use std::future::Future;
 use std::pin::Pin;

@@ -42,7 +42,7 @@ pub(super) fn read(dir: BorrowedFd<'_>, device: u64, path: &RelPath, most: u64) 
     if stat.kind != FileKind::File || stat.id.device != device || stat.size > most {
         return None;
     }
-    // As in `open_regular`: the very file that was looked at.
+    // As in `open_regular`: the very file whose facts were read.
     let itself = format!("/proc/self/fd/{}", name.as_raw_fd());
     let file = File::from(open(itself, READ, Mode::empty()).ok()?);
     let size = usize::try_from(stat.size).ok()?;
