@@ -35,6 +35,9 @@ pub trait Operation: 'static {
 /// An operation that calls the disk or works hard: it has a thread of its own.
 pub trait RunBlocking: Operation {
     /// Does it. `permit` holds the judged target, paths and limits.
+    ///
+    /// # Errors
+    /// Why it was not done.
     fn run(
         cx: &Context,
         permit: &Permit,
