@@ -125,7 +125,7 @@ impl CaptureStore {
         self.facts.expire(&self.clock);
         // Earlier versions kept each picture in a file here.
         let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
-        for entry in entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file())) {
+        for entry in entries.filter(|entry| entry.file_type().is_ok_and(|kind| !kind.is_dir())) {
             let _ = fs::remove_file(entry.path());
         }
     }
