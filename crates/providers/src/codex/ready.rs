@@ -25,12 +25,12 @@ use bailiwick_policy::command::PermittedCommand;
 use bailiwick_policy::{AllRoots, PermittedPath, Scope};
 
 use super::login::{AUTH_FILE, person_home};
-use super::settings::{Confines, Taken};
+use super::settings::{Confines, UserSettings};
 use super::{Installation, Login, Version, home};
 
 /// The service around a run.
 #[derive(Debug, Clone)]
-pub struct Around {
+pub struct CodexContext {
     /// What starts programs.
     pub launcher: Arc<Launcher>,
     /// Bailiwick's own folders.
@@ -75,7 +75,7 @@ impl Mode {
 
 /// What is asked of Codex, but the prompt: that goes by standard input, and into nothing that is kept.
 #[derive(Debug, Clone)]
-pub struct Asked {
+pub struct CodexOptions {
     /// What its commands may do.
     pub mode: Mode,
     /// The model, if not the one of the user's settings.
@@ -86,7 +86,7 @@ pub struct Asked {
     pub ephemeral: bool,
 }
 
-impl Asked {
+impl CodexOptions {
     /// Returns the words of the command, which hold nothing of the prompt.
     pub fn words(&self) -> Vec<String> {
         let profile = format!("default_permissions=\"{}\"", self.mode.profile());
@@ -111,7 +111,7 @@ impl Asked {
 
 /// A run that can be started as it is.
 #[derive(Debug)]
-pub struct Ready {
+pub struct PreparedCodex {
     /// What is started.
     pub prepared: Prepared,
     /// The version of Codex.
@@ -141,7 +141,7 @@ struct FoundCodex {
     level: Containment,
     /// The user's own home of Codex.
     person: Option<PathBuf>,
-    taken: Taken,
+    taken: UserSettings,
     login: Login,
     home: PathBuf,
 }
@@ -150,18 +150,18 @@ struct FoundCodex {
 ///
 /// # Errors
 /// `provider_unavailable` with the fix.
-pub async fn look(around: &Around) -> Result<Available, Failure> {
+pub async fn look(around: &CodexContext) -> Result<Available, Failure> {
     let (version, found) = find(around).await?;
     Ok(Available { version, login: found.login, level: found.level })
 }
 
-impl Ready {
+impl PreparedCodex {
     /// Creates a run ready in a folder of the scope. The command is the one that the policy has judged.
     ///
     /// # Errors
     /// `provider_unavailable` with the fix; those of the door for the folder.
     pub async fn make(
-        around: &Around,
+        around: &CodexContext,
         command: &PermittedCommand,
         folder: &PermittedPath,
         mode: Mode,
@@ -199,7 +199,7 @@ impl Ready {
     }
 }
 
-async fn find(around: &Around) -> Result<(Version, FoundCodex), Failure> {
+async fn find(around: &CodexContext) -> Result<(Version, FoundCodex), Failure> {
     let looking = around.clone();
     let found = blocking(move || FoundCodex::look(&looking)).await?;
     around.cancel.check()?;
@@ -215,13 +215,13 @@ async fn find(around: &Around) -> Result<(Version, FoundCodex), Failure> {
 }
 
 impl FoundCodex {
-    fn look(around: &Around) -> Result<Self, Failure> {
+    fn look(around: &CodexContext) -> Result<Self, Failure> {
         let installation = Installation::find(&around.scope, &around.roots, &around.dirs)?;
         let policy = around.scope.commands().hold();
         let level = level_for_codex(policy.sandbox)?;
         let person = person_home(&policy.environment);
         let nowhere = Path::new("/nonexistent");
-        let taken = Taken::read(person.as_deref().unwrap_or(nowhere))?;
+        let taken = UserSettings::read(person.as_deref().unwrap_or(nowhere))?;
         let login = Login::find(person.as_deref().unwrap_or(nowhere), &taken.provider, &policy.environment)?;
         let home = home::folder(&around.dirs, around.scope.id());
         create_private_dir(&home).map_err(|error| {
@@ -269,7 +269,7 @@ struct RunEnvironment {
 }
 
 impl RunEnvironment {
-    fn new(around: &Around, found: &FoundCodex, cwd: &Path, mode: Mode) -> Result<Self, Failure> {
+    fn new(around: &CodexContext, found: &FoundCodex, cwd: &Path, mode: Mode) -> Result<Self, Failure> {
         let policy = around.scope.commands().hold();
         let closed = closed_folders(&around.roots, &around.dirs);
         let trusted = SearchPath::new(&policy.search_path, &closed).trusted();
@@ -415,7 +415,7 @@ fn step(installation: &Installation, argv: Vec<OsString>) -> Step {
     }
 }
 
-fn limits(around: &Around) -> ProcessLimits {
+fn limits(around: &CodexContext) -> ProcessLimits {
     let limits = around.scope.commands().hold().limits;
     ProcessLimits {
         memory_bytes: limits.memory_bytes,
@@ -427,7 +427,7 @@ fn limits(around: &Around) -> ProcessLimits {
 }
 
 /// Creates the question for the version ready: in Codex's home of the scope, without a network.
-fn asks_version(around: &Around, found: &FoundCodex) -> Result<Prepared, Failure> {
+fn asks_version(around: &CodexContext, found: &FoundCodex) -> Result<Prepared, Failure> {
     #[expect(clippy::disallowed_methods, reason = "the folder is Bailiwick's own, in its state folder")]
     let cwd = std::fs::File::open(&found.home).map_err(|error| {
         Failure::new(
@@ -484,7 +484,7 @@ mod tests {
 
     #[test]
     fn no_word_of_the_command_can_be_the_prompts() {
-        let asked = Asked {
+        let asked = CodexOptions {
             mode: Mode::WorkspaceWrite,
             model: Some("m".to_owned()),
             resume: Some("01a1ffb5-5a6d-7530-a949-c9dfe0be7d07".to_owned()),
@@ -493,7 +493,7 @@ mod tests {
         let words = asked.words();
         assert_eq!(words.last().map(String::as_str), Some("-"), "the prompt comes by standard input");
         assert!(!words.iter().any(|word| word.contains("danger") || word.contains("bypass")));
-        let plain = Asked { mode: Mode::ReadOnly, model: None, resume: None, ephemeral: true };
+        let plain = CodexOptions { mode: Mode::ReadOnly, model: None, resume: None, ephemeral: true };
         assert!(plain.words().contains(&"default_permissions=\"bailiwick-read\"".to_owned()));
         assert!(plain.words().contains(&"--ephemeral".to_owned()));
     }

@@ -51,7 +51,7 @@ pub(super) struct Provider {
 
 /// The user's settings, as far as they are taken over.
 #[derive(Debug, Clone)]
-pub(super) struct Taken {
+pub(super) struct UserSettings {
     document: DocumentMut,
     pub provider: Provider,
 }
@@ -71,7 +71,7 @@ pub(super) struct Confines<'a> {
     pub home: &'a Path,
 }
 
-impl Taken {
+impl UserSettings {
     /// Reads the settings of the user, if there are any.
     ///
     /// # Errors
@@ -259,7 +259,7 @@ mod tests {
 
     #[test]
     fn a_broken_file_is_told_without_its_content() {
-        let failure = Taken::of_text("key = \"sk-secret").expect_err("broken");
+        let failure = UserSettings::of_text("key = \"sk-secret").expect_err("broken");
         assert_eq!(failure.rule(), Some("codex-settings"));
         assert!(!failure.message.contains("sk-secret"));
     }

@@ -8,7 +8,7 @@ use serde::Serialize;
 use bailiwick_contract::{ErrorCode, Failure};
 
 use super::status::whole;
-use super::{Asked, Fields, Git, Hash, Revision, lossy};
+use super::{Fields, Git, GitCall, Hash, Revision, lossy};
 
 /// What is printed of a commit, a NUL after each field.
 const FORMAT: &str = "--format=tformat:%H%x00%P%x00%an%x00%ae%x00%aI%x00%cn%x00%ce%x00%cI%x00%D%x00%s%x00%b";
@@ -88,7 +88,7 @@ pub async fn head(git: &Git) -> Result<Option<Hash>, Failure> {
 async fn find(git: &Git, revision: &Revision) -> Result<Option<Hash>, Failure> {
     let name = format!("{}^{{commit}}", revision.as_str());
     let words = ["rev-parse", "--verify", "--quiet", "--end-of-options", &name];
-    let printed = git.run(Asked::to_read(words)).await?;
+    let printed = git.run(GitCall::to_read(words)).await?;
     let hash = lossy(printed.out.trim_ascii());
     let is_hash = matches!(hash.len(), 40 | 64) && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
     Ok((printed.code == 0 && is_hash).then_some(hash))
@@ -108,7 +108,7 @@ pub async fn log(git: &Git, request: &LogRequest) -> Result<Vec<Commit>, Failure
     words.extend(request.without.iter().map(|hash| format!("^{hash}").into()));
     words.push("--".into());
     words.extend(request.paths.iter().cloned());
-    let text = whole(git.run(Asked::to_read(words)).await?)?;
+    let text = whole(git.run(GitCall::to_read(words)).await?)?;
     let fields: Vec<&[u8]> = Fields::new(&text).collect();
     Ok(fields.chunks_exact(FIELDS).map(Commit::of).collect())
 }
@@ -147,5 +147,5 @@ pub async fn touches_scope(git: &Git, commit: &Commit) -> Result<bool, Failure> 
         None => words.push("--root".into()),
     }
     words.extend([(&commit.hash).into(), "--".into(), ".".into()]);
-    Ok(!whole(git.run(Asked::to_read(words)).await?)?.is_empty())
+    Ok(!whole(git.run(GitCall::to_read(words)).await?)?.is_empty())
 }

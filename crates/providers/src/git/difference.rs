@@ -12,7 +12,7 @@ use serde::Serialize;
 use bailiwick_contract::{ErrorCode, Failure};
 
 use super::status::whole;
-use super::{Asked, Change, Fields, Git, Hash, Seen, lossy, word};
+use super::{Change, Fields, Git, GitCall, Hash, RepositoryPath, lossy, word};
 
 /// The two states, as words of `git diff`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,11 +33,11 @@ pub enum Between {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChangedFile {
     /// The path, as the scope sees it.
-    pub seen: Seen,
+    pub seen: RepositoryPath,
     /// How Git names the path where it starts.
     pub name: Vec<u8>,
     /// The earlier path of what was renamed.
-    pub from: Option<(Seen, Vec<u8>)>,
+    pub from: Option<(RepositoryPath, Vec<u8>)>,
     /// How it differs.
     pub change: Change,
     /// The mode before, if it was there and is different now.
@@ -135,7 +135,7 @@ pub async fn changed_files(
     words.extend(between.ends());
     words.push("--".into());
     words.extend(paths.iter().cloned());
-    let text = whole(git.run(Asked::to_read(words)).await?)?;
+    let text = whole(git.run(GitCall::to_read(words)).await?)?;
     parse(git, &text)
 }
 
@@ -204,7 +204,7 @@ pub async fn conflict_markers(git: &Git, paths: &[OsString]) -> Result<Vec<(Vec<
     let mut words = Between::IndexAndWorkTree.words(git);
     words.extend(["--check", "--"].map(Into::into));
     words.extend(paths.iter().cloned());
-    let printed = git.run(Asked::to_read(words)).await?;
+    let printed = git.run(GitCall::to_read(words)).await?;
     // 2: there are such, or blanks that Git does not like.
     let text = if printed.code == 2 { printed.out } else { printed.success()? };
     let mut found: Vec<(Vec<u8>, u64)> = Vec::new();
@@ -254,7 +254,7 @@ pub async fn patch(
         words.extend(file.from.iter().map(|(_, name)| word(name)));
         words.push(word(&file.name));
     }
-    let printed = git.run(Asked::to_read(words).keep(keep_bytes)).await?;
+    let printed = git.run(GitCall::to_read(words).keep(keep_bytes)).await?;
     let is_whole = printed.is_whole;
     Ok(Patch { text: printed.success()?, is_whole })
 }

@@ -20,9 +20,9 @@ pub use commits::{Commit, LogRequest, Person, head, log, resolve, touches_scope}
 pub use difference::{Between, ChangedFile, Counts, Patch, changed_files, conflict_markers, patch, sections};
 pub use parse::{Fields, Hash, lossy};
 pub use record::{Identity, StagedTree, end_merge, hooks, identity, merge_heads, record, staged_tree};
-pub use repository::{Repository, Seen};
+pub use repository::{Repository, RepositoryPath};
 pub use revision::Revision;
-pub use runner::{Asked, Git, Printed, Reach, Surroundings, word};
+pub use runner::{Git, GitCall, GitContext, GitOutput, Reach, word};
 pub use status::{Branch, Change, Conflict, Status, StatusEntry, Untracked, status, whole};
 pub use worktrees::{
     CheckOut, WorkTree, add, branch_exists, filtered, ignored, in_scope, is_on_a_branch, opened_elsewhere,

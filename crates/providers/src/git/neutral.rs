@@ -116,9 +116,9 @@ const ENVIRONMENT: &[(&str, &str)] = &[
 
 /// A file without content that nobody else can write: what Git is told in place of files that others name.
 #[derive(Debug, Clone)]
-pub(super) struct Nothing(OsString);
+pub(super) struct EmptyFile(OsString);
 
-impl Nothing {
+impl EmptyFile {
     /// Takes the system's own, or the file in Git's private folder, which is made, and looked at each time.
     pub(super) fn ready(home: &Path) -> Result<Self, Failure> {
         if let Some(device) = NOTHING {
@@ -146,7 +146,7 @@ impl Nothing {
 }
 
 /// Returns the settings of every call.
-pub(super) fn settings(nothing: &Nothing) -> Vec<(OsString, OsString)> {
+pub(super) fn settings(nothing: &EmptyFile) -> Vec<(OsString, OsString)> {
     let (more, names) =
         if HAS_DRIVES { (WHERE_DRIVES_ARE, NAMES_OF_NOTHING_WHERE_DRIVES_ARE) } else { Default::default() };
     let plain = SETTINGS.iter().chain(more).map(|(name, value)| ((*name).into(), (*value).into()));
@@ -157,7 +157,7 @@ pub(super) fn settings(nothing: &Nothing) -> Vec<(OsString, OsString)> {
 
 /// Returns the variables of every call. Settings of the whole computer are seen only where drives are and
 /// `of_the_person` is set: Git's installer asks the user about line ends, and writes the answer there.
-pub(super) fn environment(nothing: &Nothing, of_the_person: bool) -> Vec<(OsString, OsString)> {
+pub(super) fn environment(nothing: &EmptyFile, of_the_person: bool) -> Vec<(OsString, OsString)> {
     let mut environment: Vec<(OsString, OsString)> =
         ENVIRONMENT.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
     if !(HAS_DRIVES && of_the_person) {
@@ -169,7 +169,7 @@ pub(super) fn environment(nothing: &Nothing, of_the_person: bool) -> Vec<(OsStri
 
 /// What a list of all settings says, as `git config --list -z --show-scope` prints it.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Listed {
+pub(super) struct ListedSettings {
     /// The names, NUL after each.
     pub(super) names: Vec<u8>,
     /// How text is stored, as settings for further calls, which do not see what the user has set.
@@ -178,7 +178,7 @@ pub(super) struct Listed {
     pub(super) blame_leads_out: bool,
 }
 
-impl Listed {
+impl ListedSettings {
     /// Reads a list.
     pub(super) fn of(text: &[u8]) -> Self {
         let mut listed = Self::default();
@@ -251,7 +251,7 @@ mod tests {
 
     #[test]
     fn a_list_tells_names_and_how_lines_end_and_the_last_one_counts() {
-        let listed = Listed::of(
+        let listed = ListedSettings::of(
             b"system\0core.autocrlf\ntrue\0global\0core.eol\nCRLF\0global\0filter.a.clean\nx\ny\0local\0core.autocrlf\nInput\0",
         );
         assert_eq!(listed.names, b"core.autocrlf\0core.eol\0filter.a.clean\0core.autocrlf\0");
@@ -259,15 +259,17 @@ mod tests {
         assert_eq!(line_ends, [(Some("core.autocrlf"), Some("input")), (Some("core.eol"), Some("crlf"))]);
         // Nothing but such words is handed on, and a name alone switches on.
         assert!(
-            Listed::of(b"local\0core.autocrlf\n!evil\0local\0core.eol\n//server/x\0").line_ends.is_empty()
+            ListedSettings::of(b"local\0core.autocrlf\n!evil\0local\0core.eol\n//server/x\0")
+                .line_ends
+                .is_empty()
         );
-        assert_eq!(Listed::of(b"local\0core.autocrlf\0").line_ends[0].1, "true");
+        assert_eq!(ListedSettings::of(b"local\0core.autocrlf\0").line_ends[0].1, "true");
     }
 
     #[test]
     fn a_file_elsewhere_that_blame_would_read_is_noticed() {
         let of = |scope: &str, file: &str| {
-            Listed::of(format!("{scope}\0blame.ignorerevsfile\n{file}\0").as_bytes()).blame_leads_out
+            ListedSettings::of(format!("{scope}\0blame.ignorerevsfile\n{file}\0").as_bytes()).blame_leads_out
         };
         for file in [
             "//server/x",
@@ -292,13 +294,13 @@ mod tests {
     fn what_stands_for_nothing_is_empty_and_stays_so() {
         let home = std::env::temp_dir().join(format!("bailiwick-{}", bailiwick_contract::id::new_id()));
         bailiwick_platform::fs::create_private_dir(&home).expect("a folder can be made");
-        let nothing = Nothing::ready(&home).expect("it is made");
+        let nothing = EmptyFile::ready(&home).expect("it is made");
         if NOTHING.is_none() {
             let path = home.join(NOTHING_FILE);
             assert!(read_own_file(&path, Secrecy::Secret, 0).is_ok());
-            assert!(Nothing::ready(&home).is_ok(), "it is there already");
+            assert!(EmptyFile::ready(&home).is_ok(), "it is there already");
             bailiwick_platform::fs::replace_private_file(&path, b"[core]").expect("it is ours");
-            assert!(Nothing::ready(&home).is_err(), "it has content");
+            assert!(EmptyFile::ready(&home).is_err(), "it has content");
         }
         assert!(
             settings(&nothing)

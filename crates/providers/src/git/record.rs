@@ -8,7 +8,7 @@ use bailiwick_platform::fs::RelPath;
 use bailiwick_platform::programs::{candidates, may_run};
 
 use super::status::whole;
-use super::{Asked, Fields, Git, Hash, Person, Reach, Seen, lossy};
+use super::{Fields, Git, GitCall, Hash, Person, Reach, RepositoryPath, lossy};
 
 /// The staged tree, and which of its changes the scope does not see or may not see.
 #[derive(Debug)]
@@ -20,7 +20,7 @@ pub struct StagedTree {
     /// How many changed paths are outside the scope.
     pub outside: usize,
     /// Changed paths whose content is closed in this scope.
-    pub closed: Vec<Seen>,
+    pub closed: Vec<RepositoryPath>,
 }
 
 /// Writes the index as a tree, and judges what it changes.
@@ -28,7 +28,7 @@ pub struct StagedTree {
 /// # Errors
 /// `conflict` if paths are in conflict; those of a call.
 pub async fn staged_tree(git: &Git, parent: Option<&Hash>) -> Result<StagedTree, Failure> {
-    let printed = git.run(Asked::to_write(["write-tree"])).await?;
+    let printed = git.run(GitCall::to_write(["write-tree"])).await?;
     if printed.code != 0 && printed.messages.contains("unmerged") {
         return Err(Failure::new(ErrorCode::Conflict, "paths are in conflict, so nothing can be committed")
             .hint("Resolve what git.status shows under `conflict`, and stage it."));
@@ -38,10 +38,10 @@ pub async fn staged_tree(git: &Git, parent: Option<&Hash>) -> Result<StagedTree,
     }
     let tree = lossy(printed.out.trim_ascii());
     let asked = match parent {
-        Some(parent) => {
-            Asked::to_read(["diff-tree", "-r", "--no-renames", "--name-only", "-z"]).word(parent).word(&tree)
-        }
-        None => Asked::to_read(["ls-tree", "-r", "--full-tree", "--name-only", "-z"]).word(&tree),
+        Some(parent) => GitCall::to_read(["diff-tree", "-r", "--no-renames", "--name-only", "-z"])
+            .word(parent)
+            .word(&tree),
+        None => GitCall::to_read(["ls-tree", "-r", "--full-tree", "--name-only", "-z"]).word(&tree),
     };
     let names = whole(git.run(asked).await?)?;
     let (mut outside, mut closed) = (0, Vec::new());
@@ -86,7 +86,7 @@ pub struct Identity {
 /// `provider_unavailable` if nothing says so.
 pub async fn identity(git: &Git) -> Result<Identity, Failure> {
     let words = ["config", "--includes", "-z", "--get-regexp", r"^(user|author|committer)\.(name|email)$"];
-    let printed = git.run(Asked { reach: Reach::Settings, ..Asked::to_read(words) }).await?;
+    let printed = git.run(GitCall { reach: Reach::Settings, ..GitCall::to_read(words) }).await?;
     let mut settings = std::collections::HashMap::new();
     for field in Fields::new(&printed.out) {
         let Some(end) = field.iter().position(|byte| *byte == b'\n') else { continue };
@@ -142,7 +142,7 @@ pub async fn record(
             ]
         })
         .collect();
-    let asked = Asked { environment: environment.clone(), ..Asked::to_write(words) };
+    let asked = GitCall { environment: environment.clone(), ..GitCall::to_write(words) };
     let commit = lossy(git.run(asked.stdin(message.as_bytes().to_vec())).await?.success()?.trim_ascii());
     let subject = message.lines().next().unwrap_or_default();
     let kind = match parents.len() {
@@ -159,7 +159,7 @@ pub async fn record(
         &commit,
         parents.first().unwrap_or(&none),
     ];
-    let asked = Asked { environment, ..Asked::to_write(words) };
+    let asked = GitCall { environment, ..GitCall::to_write(words) };
     let printed = git.run(asked).await?;
     if printed.code != 0 {
         return Err(Failure::new(
@@ -176,7 +176,7 @@ pub async fn record(
 /// # Errors
 /// Those of a call.
 pub async fn end_merge(git: &Git) -> Result<(), Failure> {
-    git.run(Asked::to_write(["merge", "--quit"])).await?.success().map(|_| ())
+    git.run(GitCall::to_write(["merge", "--quit"])).await?.success().map(|_| ())
 }
 
 /// Returns the names of hooks that a commit by Git itself would run.

@@ -70,7 +70,7 @@ pub struct Repository {
 
 /// A path of the repository, as the scope sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Seen {
+pub struct RepositoryPath {
     /// The path beneath the scope's root.
     pub rel: RelPath,
     /// How results name it.
@@ -175,7 +175,7 @@ impl Repository {
     }
 
     /// Returns a path that Git names from the top of the working tree; `None` for what the scope does not see.
-    pub fn seen_from_top(&self, path: &[u8]) -> Option<Seen> {
+    pub fn seen_from_top(&self, path: &[u8]) -> Option<RepositoryPath> {
         let below = match self.prefix.as_bytes() {
             b"" => path,
             prefix => path.strip_prefix(prefix)?.strip_prefix(b"/")?,
@@ -184,18 +184,18 @@ impl Repository {
     }
 
     /// Returns a path that Git names from where it starts; `None` for what the scope does not see.
-    pub fn seen_from_start(&self, path: &[u8]) -> Option<Seen> {
+    pub fn seen_from_start(&self, path: &[u8]) -> Option<RepositoryPath> {
         if path.first() == Some(&b'/') || path.starts_with(b"../") {
             return None;
         }
         let rel = self.start.rel().join(path).ok()?;
         let shown = self.start.show(&rel);
         let closed = self.start.rules().rule_for_path(&rel, Access::Read);
-        Some(Seen { rel, shown, closed })
+        Some(RepositoryPath { rel, shown, closed })
     }
 
     /// Returns a hint with the commands that open a closed path of the scope.
-    pub fn opening_hint(&self, closed: &Seen) -> String {
+    pub fn opening_hint(&self, closed: &RepositoryPath) -> String {
         self.start.rules().opening_hint(&closed.rel, Access::Read)
     }
 

@@ -24,7 +24,7 @@ use bailiwick_policy::{AllRoots, Scope};
 
 use super::Repository;
 use super::drivers::{may_name_drivers, without_drivers};
-use super::neutral::{Listed, Nothing, as_words, environment, settings};
+use super::neutral::{EmptyFile, ListedSettings, as_words, environment, settings};
 
 /// How many files Git may have open.
 const MAX_OPEN_FILES: u64 = 8_192;
@@ -45,7 +45,7 @@ pub enum Reach {
 
 /// The service around a call.
 #[derive(Debug, Clone)]
-pub struct Surroundings {
+pub struct GitContext {
     /// What starts programs.
     pub launcher: Arc<Launcher>,
     /// Bailiwick's own folders.
@@ -60,7 +60,7 @@ pub struct Surroundings {
 
 /// One call.
 #[derive(Debug)]
-pub struct Asked {
+pub struct GitCall {
     /// The words behind `git`.
     pub words: Vec<OsString>,
     /// What it reads.
@@ -75,7 +75,7 @@ pub struct Asked {
     pub keep_bytes: usize,
 }
 
-impl Asked {
+impl GitCall {
     /// Creates a call that only reads.
     pub fn to_read<Word: Into<OsString>>(words: impl IntoIterator<Item = Word>) -> Self {
         Self {
@@ -134,7 +134,7 @@ impl Asked {
 
 /// What a call printed.
 #[derive(Debug)]
-pub struct Printed {
+pub struct GitOutput {
     /// The exit code.
     pub code: i32,
     /// Standard output, from its beginning.
@@ -145,7 +145,7 @@ pub struct Printed {
     pub messages: String,
 }
 
-impl Printed {
+impl GitOutput {
     /// Returns the output of a call that must have succeeded.
     ///
     /// # Errors
@@ -180,14 +180,14 @@ impl Printed {
 pub struct Git {
     /// The repository.
     pub repository: Repository,
-    around: Surroundings,
+    around: GitContext,
     program: PathBuf,
     identity: FileId,
     readable: Vec<PathGrant>,
     trusted: Vec<PathBuf>,
     level: Containment,
     home: PathBuf,
-    nothing: Nothing,
+    nothing: EmptyFile,
     settings: Vec<(OsString, OsString)>,
     blame_leads_out: bool,
 }
@@ -197,7 +197,7 @@ impl Git {
     ///
     /// # Errors
     /// `provider_unavailable` without Git, or where it cannot be sandboxed as the scope wants; those of a call.
-    pub async fn ready(repository: Repository, around: Surroundings) -> Result<Self, Failure> {
+    pub async fn ready(repository: Repository, around: GitContext) -> Result<Self, Failure> {
         let look = move || Self::look(repository, around);
         let (mut git, ask) = tokio::task::spawn_blocking(look).await.map_err(|error| {
             Failure::new(ErrorCode::ExecutionFailed, format!("Git could not be made ready: {error}"))
@@ -205,20 +205,21 @@ impl Git {
         if HAS_DRIVES {
             // How lines end is what the user chose when they installed Git, and no other call sees that.
             let words = ["config", "--list", "--show-scope", "-z"];
-            let listed =
-                Listed::of(&git.list(Asked { reach: Reach::Settings, ..Asked::to_read(words) }).await?);
+            let listed = ListedSettings::of(
+                &git.list(GitCall { reach: Reach::Settings, ..GitCall::to_read(words) }).await?,
+            );
             git.blame_leads_out = listed.blame_leads_out;
             git.settings.extend(as_words(without_drivers(&listed.names)));
             git.settings.extend(listed.line_ends);
         } else if ask {
-            let names = git.list(Asked::to_read(["config", "--list", "--name-only", "-z"])).await?;
+            let names = git.list(GitCall::to_read(["config", "--list", "--name-only", "-z"])).await?;
             git.settings.extend(as_words(without_drivers(&names)));
         }
         Ok(git)
     }
 
     /// Lists settings, all of them.
-    async fn list(&self, asked: Asked) -> Result<Vec<u8>, Failure> {
+    async fn list(&self, asked: GitCall) -> Result<Vec<u8>, Failure> {
         let listed = self.run(asked.keep(MAX_SETTINGS_BYTES)).await?;
         if !listed.is_whole {
             return Err(Failure::new(
@@ -229,7 +230,7 @@ impl Git {
         listed.success()
     }
 
-    fn look(repository: Repository, around: Surroundings) -> Result<(Self, bool), Failure> {
+    fn look(repository: Repository, around: GitContext) -> Result<(Self, bool), Failure> {
         let policy = around.scope.commands().hold();
         let closed = closed_folders(&around.roots, &around.dirs);
         let search = SearchPath::new(&policy.search_path, &closed);
@@ -256,7 +257,7 @@ impl Git {
             )
             .hint("For the user: `bailiwick doctor` checks the owner of Bailiwick's state folder and the space left there.")
         })?;
-        let nothing = Nothing::ready(&home)?;
+        let nothing = EmptyFile::ready(&home)?;
         let ask = may_name_drivers(&repository)?;
         let trusted = search.trusted();
         let in_repository = [repository.start.on_disk()?].into_iter().chain(repository.alternates.clone());
@@ -294,7 +295,7 @@ impl Git {
     ///
     /// # Errors
     /// `timeout`, `cancelled`, `provider_unavailable`, `execution_failed`.
-    pub async fn run(&self, asked: Asked) -> Result<Printed, Failure> {
+    pub async fn run(&self, asked: GitCall) -> Result<GitOutput, Failure> {
         self.around.cancel.check()?;
         if self.blame_leads_out && asked.words.first().is_some_and(|word| word == "blame") {
             return Err(Failure::new(
@@ -327,7 +328,7 @@ impl Git {
         })?;
         let is_whole = Kept::is_whole(&ran.stdout);
         let messages = self.without_places(&String::from_utf8_lossy(&ran.stderr.head), folder.as_deref());
-        Ok(Printed { code, out: ran.stdout.head, is_whole, messages })
+        Ok(GitOutput { code, out: ran.stdout.head, is_whole, messages })
     }
 
     /// Takes the places of the repository on this computer out of a message.
@@ -345,7 +346,7 @@ impl Git {
             .fold(message.to_owned(), |message, place| message.replace(&place, "."))
     }
 
-    fn prepare(&self, asked: &Asked) -> Result<Prepared, Failure> {
+    fn prepare(&self, asked: &GitCall) -> Result<Prepared, Failure> {
         let repository = &self.repository;
         let (folder, place) = repository.start.open_dir()?;
         let git_places = repository.git_folders.iter().cloned();
@@ -404,7 +405,7 @@ impl Git {
         }))
     }
 
-    fn environment(&self, asked: &Asked) -> Vec<(OsString, OsString)> {
+    fn environment(&self, asked: &GitCall) -> Vec<(OsString, OsString)> {
         let repository = &self.repository;
         let person = home_folder().filter(|_| asked.reach == Reach::Settings);
         let mut environment = environment(&self.nothing, person.is_some());

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use bailiwick_contract::{ErrorCode, Failure};
 
-use super::{Asked, Fields, Git, Hash, Seen, lossy};
+use super::{Fields, Git, GitCall, Hash, RepositoryPath, lossy};
 
 /// How files that Git does not know are found.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -132,9 +132,9 @@ pub struct Branch {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StatusEntry {
     /// The path, as the scope sees it.
-    pub seen: Seen,
+    pub seen: RepositoryPath,
     /// The earlier name of what was renamed or copied.
-    pub from: Option<Seen>,
+    pub from: Option<RepositoryPath>,
     /// How the index differs from `HEAD`.
     pub index: Option<Change>,
     /// How the working tree differs from the index.
@@ -161,7 +161,7 @@ pub struct Status {
 /// # Errors
 /// Those of a call.
 pub async fn status(git: &Git, paths: &[OsString], untracked: Untracked) -> Result<Status, Failure> {
-    let below = |mut asked: Asked| {
+    let below = |mut asked: GitCall| {
         if !paths.is_empty() {
             asked.words.push("--".into());
             asked.words.extend(paths.iter().cloned());
@@ -169,7 +169,7 @@ pub async fn status(git: &Git, paths: &[OsString], untracked: Untracked) -> Resu
         asked
     };
     // Two halves at once: what Git knows, and what it does not know.
-    let known = below(Asked::to_read([
+    let known = below(GitCall::to_read([
         "status",
         "--porcelain=v2",
         "-z",
@@ -187,7 +187,7 @@ pub async fn status(git: &Git, paths: &[OsString], untracked: Untracked) -> Resu
         if untracked == Untracked::None {
             return Ok(Vec::new());
         }
-        whole(git.run(below(Asked::to_read(words))).await?)
+        whole(git.run(below(GitCall::to_read(words))).await?)
     };
     let (known, unknown) = tokio::join!(git.run(known), unknown);
     let mut status = parse(git, &whole(known?)?)?;
@@ -213,7 +213,7 @@ pub async fn status(git: &Git, paths: &[OsString], untracked: Untracked) -> Resu
 ///
 /// # Errors
 /// `execution_failed`.
-pub fn whole(printed: super::Printed) -> Result<Vec<u8>, Failure> {
+pub fn whole(printed: super::GitOutput) -> Result<Vec<u8>, Failure> {
     if printed.code == 0 && !printed.is_whole {
         return Err(Failure::new(ErrorCode::ExecutionFailed, "there is too much to be listed")
             .hint("Choose a smaller part by `target`."));

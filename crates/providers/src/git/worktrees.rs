@@ -13,7 +13,7 @@ use bailiwick_platform::paths::{for_programs, of_programs};
 use bailiwick_policy::{PermittedPath, Scope};
 
 use super::status::whole;
-use super::{Asked, Fields, Git, Hash, lossy};
+use super::{Fields, Git, GitCall, Hash, lossy};
 
 /// One working tree, as Git has noted it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -37,7 +37,7 @@ pub struct WorkTree {
 /// # Errors
 /// Those of a call.
 pub async fn work_trees(git: &Git) -> Result<Vec<WorkTree>, Failure> {
-    let text = whole(git.run(Asked::to_read(["worktree", "list", "--porcelain", "-z"])).await?)?;
+    let text = whole(git.run(GitCall::to_read(["worktree", "list", "--porcelain", "-z"])).await?)?;
     Ok(parse(&text))
 }
 
@@ -106,7 +106,7 @@ pub async fn add(git: &Git, folder: &Path, what: &CheckOut) -> Result<(), Failur
         }
     };
     words.extend(["--".into(), for_programs(folder).into(), commit.into()]);
-    let printed = git.run(Asked::to_write(words).folder(folder)).await?;
+    let printed = git.run(GitCall::to_write(words).folder(folder)).await?;
     if printed.messages.contains("already used by worktree")
         || printed.messages.contains("already checked out")
     {
@@ -127,7 +127,7 @@ pub async fn add(git: &Git, folder: &Path, what: &CheckOut) -> Result<(), Failur
 pub async fn remove(git: &Git, tree: &WorkTree) -> Result<(), Failure> {
     let words: [OsString; 5] =
         ["worktree".into(), "remove".into(), "--force".into(), "--".into(), for_programs(&tree.path).into()];
-    let mut asked = Asked::to_write(words);
+    let mut asked = GitCall::to_write(words);
     if tree.path.parent().is_some() && super::runner::is_there(&tree.path) {
         asked = asked.folder(&tree.path);
     }
@@ -145,11 +145,11 @@ pub async fn remove(git: &Git, tree: &WorkTree) -> Result<(), Failure> {
 pub async fn branch_exists(git: &Git, field: &str, name: &str) -> Result<bool, Failure> {
     let full = format!("refs/heads/{name}");
     let is_name = !name.starts_with('-') && name != "HEAD" && !name.contains('\0');
-    if !is_name || git.run(Asked::to_read(["check-ref-format", &full])).await?.code != 0 {
+    if !is_name || git.run(GitCall::to_read(["check-ref-format", &full])).await?.code != 0 {
         return Err(Failure::invalid(field, format!("`{field}` is no name of a branch")));
     }
     let words = ["rev-parse", "--verify", "--quiet", "--end-of-options", &full];
-    Ok(git.run(Asked::to_read(words)).await?.code == 0)
+    Ok(git.run(GitCall::to_read(words)).await?.code == 0)
 }
 
 /// Returns whether a branch, a tag or a branch of a remote still leads to a commit.
@@ -159,7 +159,7 @@ pub async fn branch_exists(git: &Git, field: &str, name: &str) -> Result<bool, F
 pub async fn is_on_a_branch(git: &Git, commit: &str) -> Result<bool, Failure> {
     let contains = format!("--contains={commit}");
     let words = ["for-each-ref", "--count=1", "--format=%(refname)", &contains];
-    Ok(!whole(git.run(Asked::to_read(words)).await?)?.is_empty())
+    Ok(!whole(git.run(GitCall::to_read(words)).await?)?.is_empty())
 }
 
 /// Counts files of a commit that would be open beneath `top`, and are closed where the repository has them.
@@ -168,7 +168,7 @@ pub async fn is_on_a_branch(git: &Git, commit: &str) -> Result<bool, Failure> {
 /// Those of a call.
 pub async fn opened_elsewhere(git: &Git, commit: &str, top: &PermittedPath) -> Result<usize, Failure> {
     let words = ["ls-tree", "-r", "--full-tree", "--name-only", "-z", commit];
-    let names = whole(git.run(Asked::to_read(words)).await?)?;
+    let names = whole(git.run(GitCall::to_read(words)).await?)?;
     let is_open = |name: &[u8]| {
         let there = top.rel().join(name).unwrap_or_else(|_| RelPath::root());
         top.rules().rule_for_path(&there, Access::Read).is_none()
@@ -189,7 +189,7 @@ pub async fn shows_as_new(git: &Git, folder: &Path) -> Result<bool, Failure> {
     let words: [&OsStr; 4] = ["check-ignore".as_ref(), "-q".as_ref(), "--".as_ref(), below.as_os_str()];
     // It knows no literal paths, and takes none for a pattern.
     let environment = vec![("GIT_LITERAL_PATHSPECS".into(), "0".into())];
-    Ok(git.run(Asked { environment, ..Asked::to_read(words) }).await?.code == 1)
+    Ok(git.run(GitCall { environment, ..GitCall::to_read(words) }).await?.code == 1)
 }
 
 /// Counts files of the index that go through a filter program.
@@ -197,8 +197,8 @@ pub async fn shows_as_new(git: &Git, folder: &Path) -> Result<bool, Failure> {
 /// # Errors
 /// Those of a call.
 pub async fn filtered(git: &Git) -> Result<usize, Failure> {
-    let names = whole(git.run(Asked::to_read(["ls-files", "-z"])).await?)?;
-    let asked = Asked::to_read(["check-attr", "--stdin", "-z", "filter"]).stdin(names);
+    let names = whole(git.run(GitCall::to_read(["ls-files", "-z"])).await?)?;
+    let asked = GitCall::to_read(["check-attr", "--stdin", "-z", "filter"]).stdin(names);
     let text = whole(git.run(asked).await?)?;
     let fields: Vec<&[u8]> = Fields::new(&text).collect();
     let is_filtered = |row: &&[&[u8]]| !matches!(row[2], b"unspecified" | b"unset");
@@ -210,7 +210,7 @@ pub async fn filtered(git: &Git) -> Result<usize, Failure> {
 /// # Errors
 /// Those of a call.
 pub async fn submodules(git: &Git) -> Result<Vec<Vec<u8>>, Failure> {
-    let text = whole(git.run(Asked::to_read(["ls-files", "--stage", "-z"])).await?)?;
+    let text = whole(git.run(GitCall::to_read(["ls-files", "--stage", "-z"])).await?)?;
     let modules = Fields::new(&text).filter(|row| row.starts_with(b"160000 "));
     Ok(modules.filter_map(|row| Some(row[memchr::memchr(b'\t', row)? + 1..].to_vec())).collect())
 }
@@ -221,7 +221,7 @@ pub async fn submodules(git: &Git) -> Result<Vec<Vec<u8>>, Failure> {
 /// Those of a call.
 pub async fn ignored(git: &Git) -> Result<Vec<Vec<u8>>, Failure> {
     let words = ["ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"];
-    let text = whole(git.run(Asked::to_read(words)).await?)?;
+    let text = whole(git.run(GitCall::to_read(words)).await?)?;
     Ok(Fields::new(&text).map(<[u8]>::to_vec).collect())
 }
 

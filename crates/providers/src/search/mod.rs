@@ -37,7 +37,7 @@ pub(crate) use listing::Filter;
 pub use matches::{MatchMode, MatchedLine};
 pub use outline::{Outline, OutlineBounds, OutlineEntry, outline};
 pub use query::{ContentQuery, FileTypes, QuerySettings};
-pub use room::Room;
+pub use room::OutputBudget;
 pub use searcher::{Place, Search, SearchAnswer, search, search_file};
 pub use skip::{Skip, SkipCounts};
 pub use tally::Tally;

@@ -66,7 +66,7 @@ pub struct Outline {
 }
 
 /// A folder that is shown and waits for its entries to be checked.
-struct Waiting {
+struct OutlineFolder {
     entry: usize,
     parent: Arc<Folder>,
     ignore: IgnoreRules,
@@ -99,7 +99,7 @@ pub fn outline(
     let mut waiting = VecDeque::new();
     let around = (rules, bounds, filter);
     outline.show_all(0, &start, listing, around, cancel, &mut waiting)?;
-    while let Some(Waiting { entry, parent, ignore }) = waiting.pop_front() {
+    while let Some(OutlineFolder { entry, parent, ignore }) = waiting.pop_front() {
         cancel.check()?;
         let name = outline.entries[entry].path.file_name().map(OsStr::to_owned).unwrap_or_default();
         let opened = parent.dir().and_then(|dir| parent.enter(&dir, &name));
@@ -164,7 +164,7 @@ impl Outline {
         first: Listing,
         (rules, bounds, filter): (&PathRules, OutlineBounds, Filter),
         cancel: &Cancel,
-        waiting: &mut VecDeque<Waiting>,
+        waiting: &mut VecDeque<OutlineFolder>,
     ) -> Result<(), Failure> {
         let mut listing = first;
         loop {
@@ -191,7 +191,7 @@ impl Outline {
         folder: &Arc<Folder>,
         listing: Listing,
         bounds: OutlineBounds,
-        waiting: &mut VecDeque<Waiting>,
+        waiting: &mut VecDeque<OutlineFolder>,
     ) {
         let level = self.entries[at].level + 1;
         let share = (bounds.max_entries / SHARE).max(MIN_SHARE);
@@ -222,7 +222,7 @@ impl Outline {
                     self.entries.push(entry);
                     if kind == FileKind::Dir {
                         let (parent, ignore) = (Arc::clone(folder), listing.ignore.clone());
-                        waiting.push_back(Waiting { entry: place, parent, ignore });
+                        waiting.push_back(OutlineFolder { entry: place, parent, ignore });
                     }
                     continue;
                 }

@@ -7,12 +7,12 @@ const REST_BYTES: usize = 1_500;
 
 /// The room that is left for a list of results.
 #[derive(Debug, Clone, Copy)]
-pub struct Room {
+pub struct OutputBudget {
     left: usize,
     used: bool,
 }
 
-impl Room {
+impl OutputBudget {
     /// Makes room for a list in an answer of at most `max_output_bytes`.
     pub fn new(max_output_bytes: usize) -> Self {
         Self { left: max_output_bytes.saturating_sub(REST_BYTES).max(max_output_bytes / 4), used: false }
@@ -36,10 +36,10 @@ mod tests {
 
     #[test]
     fn the_first_result_fits_and_the_rest_within_the_bound() {
-        let mut room = Room::new(2_000);
+        let mut room = OutputBudget::new(2_000);
         let name = "n".repeat(197);
         let taken = (0..100).take_while(|_| room.take(&name)).count();
         assert_eq!(taken, 2);
-        assert!(Room::new(2_000).take(&"n".repeat(10_000)));
+        assert!(OutputBudget::new(2_000).take(&"n".repeat(10_000)));
     }
 }

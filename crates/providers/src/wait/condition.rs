@@ -11,7 +11,7 @@ use crate::process::Process;
 use bailiwick_platform::launch::kept::Status;
 use bailiwick_policy::PermittedPath;
 
-use super::{Marks, Pattern, Seen, WebAnswer};
+use super::{Marks, Pattern, PatternMatch, WebAnswer};
 
 /// One thing that is waited for.
 #[derive(Debug)]
@@ -62,7 +62,7 @@ pub enum FileState {
 
 /// How a condition stands.
 #[derive(Debug)]
-pub enum Standing {
+pub enum ConditionStatus {
     /// It may yet come true.
     Waiting,
     /// It has come true.
@@ -79,7 +79,7 @@ pub enum Evidence {
     /// How the process ended.
     Ended(Box<Status>),
     /// A line of output.
-    Line(Seen),
+    Line(PatternMatch),
     /// An answer.
     Answered(Box<WebAnswer>),
     /// What became of a ticket.
@@ -88,7 +88,7 @@ pub enum Evidence {
 
 /// Whether one condition is enough.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wanted {
+pub enum ConditionMode {
     /// One of them.
     Any,
     /// Each of them, at one time or another.

@@ -108,7 +108,7 @@ async fn until(due_in: Option<Duration>) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::condition::{Condition, Standing, Wanted};
+    use super::super::condition::{Condition, ConditionMode, ConditionStatus};
     use super::*;
     use bailiwick_contract::time;
 
@@ -129,7 +129,8 @@ mod tests {
     async fn what_came_together_with_the_end_of_the_time_counts() {
         for _ in 0..10 {
             let conditions = [Duration::from_millis(50), Duration::from_secs(1000)].map(Condition::Time);
-            let round = Round::begin(Wanted::All, conditions.into(), time::now_ms(), &[]).expect("it begins");
+            let round =
+                Round::begin(ConditionMode::All, conditions.into(), time::now_ms(), &[]).expect("it begins");
             let cancel = Cancel::after(Duration::from_millis(100));
             let waits =
                 tokio::spawn(
@@ -140,7 +141,7 @@ mod tests {
             std::thread::sleep(Duration::from_millis(120));
             let (round, outcome) = waits.await.expect("no panic").expect("no failure");
             assert_eq!(outcome, Outcome::TimeOver);
-            let held = round.watched().iter().map(|it| matches!(it.standing, Standing::Held(_)));
+            let held = round.watched().iter().map(|it| matches!(it.standing, ConditionStatus::Held(_)));
             assert_eq!(held.collect::<Vec<_>>(), [true, false]);
         }
     }

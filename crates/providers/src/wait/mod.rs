@@ -16,11 +16,11 @@ mod scan;
 mod token;
 mod watched;
 
-pub use condition::{Condition, Evidence, FileState, Outcome, Standing, Wanted};
+pub use condition::{Condition, ConditionMode, ConditionStatus, Evidence, FileState, Outcome};
 pub use hold::hold;
 pub use pattern::{MAX_PATTERN_BYTES, Pattern, PatternError};
 pub use round::Round;
-pub use scan::{Marks, Scan, Seen};
-pub use token::{Saved, Token};
-pub use watched::Watched;
+pub use scan::{Marks, PatternMatch, Scan};
+pub use token::{SavedCondition, Token};
+pub use watched::WatchedCondition;
 pub use web::{MAX_BODY_BYTES, MAX_PATH_BYTES, WebAnswer, is_path};

@@ -8,9 +8,9 @@ use bailiwick_contract::{Cancel, Failure};
 use bailiwick_platform::launch::kept::Status;
 
 use super::clock::{LookSpan, WaitClock};
-use super::condition::{Condition, Evidence, Outcome, Standing, Wanted};
-use super::token::Saved;
-use super::watched::Watched;
+use super::condition::{Condition, ConditionMode, ConditionStatus, Evidence, Outcome};
+use super::token::SavedCondition;
+use super::watched::WatchedCondition;
 
 /// How much output is read at a time.
 const READ_BYTES: usize = 64 << 10;
@@ -18,10 +18,10 @@ const READ_BYTES: usize = 64 << 10;
 /// The conditions of one wait.
 #[derive(Debug)]
 pub struct Round {
-    wanted: Wanted,
+    wanted: ConditionMode,
     began_ms: i64,
     clock: WaitClock,
-    watched: Vec<Watched>,
+    watched: Vec<WatchedCondition>,
 }
 
 impl Round {
@@ -32,50 +32,50 @@ impl Round {
     /// # Errors
     /// Where a file may not be checked.
     pub fn begin(
-        wanted: Wanted,
+        wanted: ConditionMode,
         conditions: Vec<Condition>,
         began_ms: i64,
-        saved: &[Saved],
+        saved: &[SavedCondition],
     ) -> Result<Self, Failure> {
-        let none = Saved::default();
+        let none = SavedCondition::default();
         let saved = saved.iter().chain(std::iter::repeat(&none));
-        let begin = |(condition, saved)| Watched::begin(condition, saved, began_ms);
+        let begin = |(condition, saved)| WatchedCondition::begin(condition, saved, began_ms);
         let watched = conditions.into_iter().zip(saved).map(begin).collect::<Result<_, _>>()?;
         Ok(Self { wanted, began_ms, clock: WaitClock::start(), watched })
     }
 
     /// Returns the conditions, in their order.
-    pub fn watched(&self) -> &[Watched] {
+    pub fn watched(&self) -> &[WatchedCondition] {
         &self.watched
     }
 
     /// Returns when the first wait began, and what a later one needs to continue.
-    pub fn save(&self) -> (i64, Vec<Saved>) {
-        (self.began_ms, self.watched.iter().map(Watched::save).collect())
+    pub fn save(&self) -> (i64, Vec<SavedCondition>) {
+        (self.began_ms, self.watched.iter().map(WatchedCondition::save).collect())
     }
 
     /// Returns how the wait ends, if it does.
     pub fn outcome(&self) -> Option<Outcome> {
         let (held, all) = (self.held(), self.watched.len());
         let impossible =
-            self.watched.iter().filter(|it| matches!(it.standing, Standing::Impossible(_))).count();
+            self.watched.iter().filter(|it| matches!(it.standing, ConditionStatus::Impossible(_))).count();
         match self.wanted {
-            Wanted::Any if held > 0 => Some(Outcome::Held),
-            Wanted::Any if impossible == all => Some(Outcome::Impossible),
-            Wanted::All if impossible > 0 => Some(Outcome::Impossible),
-            Wanted::All if held == all => Some(Outcome::Held),
-            Wanted::Any | Wanted::All => None,
+            ConditionMode::Any if held > 0 => Some(Outcome::Held),
+            ConditionMode::Any if impossible == all => Some(Outcome::Impossible),
+            ConditionMode::All if impossible > 0 => Some(Outcome::Impossible),
+            ConditionMode::All if held == all => Some(Outcome::Held),
+            ConditionMode::Any | ConditionMode::All => None,
         }
     }
 
     /// Returns how many conditions hold.
     pub fn held(&self) -> usize {
-        self.watched.iter().filter(|watched| matches!(watched.standing, Standing::Held(_))).count()
+        self.watched.iter().filter(|watched| matches!(watched.standing, ConditionStatus::Held(_))).count()
     }
 
     /// Returns in how long to look again although nothing happens.
     pub fn due_in(&self) -> Option<Duration> {
-        let due_ms = self.watched.iter().filter_map(Watched::due_ms).min()?;
+        let due_ms = self.watched.iter().filter_map(WatchedCondition::due_ms).min()?;
         let left_ms = due_ms.saturating_sub(self.clock.now_ms());
         Some(Duration::from_millis(u64::try_from(left_ms).unwrap_or_default()))
     }
@@ -83,7 +83,7 @@ impl Round {
     /// Notes what was found out about a condition elsewhere.
     pub fn hold(&mut self, at: usize, evidence: Evidence) {
         if let Some(watched) = self.watched.get_mut(at).filter(|watched| watched.is_open()) {
-            watched.standing = Standing::Held(evidence);
+            watched.standing = ConditionStatus::Held(evidence);
         }
     }
 
@@ -119,17 +119,17 @@ impl Round {
 
     /// Returns whether something is waited for that shows in what a process prints.
     pub fn wants_output_of(&self, process: &Process) -> bool {
-        let about_output = |it: &&Watched| matches!(&it.condition, Condition::Output(of, ..) | Condition::Quiet(of, _) if of.facts.id == process.facts.id);
+        let about_output = |it: &&WatchedCondition| matches!(&it.condition, Condition::Output(of, ..) | Condition::Quiet(of, _) if of.facts.id == process.facts.id);
         self.watched.iter().filter(|it| it.is_open()).any(|it| about_output(&it))
     }
 
     fn look_at(&mut self, process: &Process, span: LookSpan, cancel: &Cancel) -> Result<(), Failure> {
         // First its state: what it printed before its end is in the ring by then.
         let status = process.status()?;
-        let is_of_it = |it: &&mut Watched| {
+        let is_of_it = |it: &&mut WatchedCondition| {
             it.is_open() && it.condition.process().is_some_and(|of| of.facts.id == process.facts.id)
         };
-        let mut of_it: Vec<&mut Watched> = self.watched.iter_mut().filter(is_of_it).collect();
+        let mut of_it: Vec<&mut WatchedCondition> = self.watched.iter_mut().filter(is_of_it).collect();
         if !read_output(process, &status, &mut of_it, span, cancel)? {
             return Ok(());
         }
@@ -149,7 +149,7 @@ impl Round {
 fn read_output(
     process: &Process,
     status: &Status,
-    of_it: &mut [&mut Watched],
+    of_it: &mut [&mut WatchedCondition],
     span: LookSpan,
     cancel: &Cancel,
 ) -> Result<bool, Failure> {

@@ -22,7 +22,7 @@ const REST_MS: i64 = 100;
 
 /// A line in which the pattern was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Seen {
+pub struct PatternMatch {
     /// The stream.
     pub stream: Stream,
     /// The line, without control sequences; of a long one the part around the match.
@@ -78,7 +78,7 @@ impl Scan {
     }
 
     /// Takes the next piece, and gives the first line in it that has the pattern.
-    pub fn feed(&mut self, frame: &Frame) -> Option<Seen> {
+    pub fn feed(&mut self, frame: &Frame) -> Option<PatternMatch> {
         let (stream, end) = (frame.stream, frame.position + frame.bytes.len() as u64);
         if end <= self.next {
             return None;
@@ -97,7 +97,7 @@ impl Scan {
         let pattern = &self.pattern;
         let found = self.streams[index(stream)].feed(position, bytes, |line, start, next| {
             let at = pattern.find(line, LineKnowledge::Whole)?;
-            Some(Seen { stream, line: shown(line, at), position: start, next })
+            Some(PatternMatch { stream, line: shown(line, at), position: start, next })
         });
         if found.is_none() {
             self.next = end;
@@ -109,7 +109,7 @@ impl Scan {
     }
 
     /// Continues at a later position, because what is before it is not kept. Lines do not reach over the gap.
-    pub fn skip_to(&mut self, position: u64) -> Option<Seen> {
+    pub fn skip_to(&mut self, position: u64) -> Option<PatternMatch> {
         if position <= self.next {
             return None;
         }
@@ -126,7 +126,7 @@ impl Scan {
     }
 
     /// Looks at the unfinished line that has grown, when nothing more is there to be taken for now.
-    pub fn settle(&mut self) -> Option<Seen> {
+    pub fn settle(&mut self) -> Option<PatternMatch> {
         let stream = self.grown.take()?;
         let (line, _) = self.streams[index(stream)].unfinished()?;
         if line.len() > MAX_UNFINISHED_BYTES {
@@ -146,7 +146,7 @@ impl Scan {
     }
 
     /// Looks at unfinished lines as they stand: nothing has come for a while, or nothing comes any more.
-    pub fn rest(&mut self) -> Option<Seen> {
+    pub fn rest(&mut self) -> Option<PatternMatch> {
         self.rested = true;
         let mut streams = [Stream::Stdout, Stream::Stderr];
         streams.sort_by_key(|stream| self.streams[index(*stream)].unfinished().map(|(_, start)| start));
@@ -162,16 +162,16 @@ impl Scan {
     }
 
     /// Returns where another search would find this line again.
-    pub fn marks_before(&self, seen: &Seen) -> Marks {
+    pub fn marks_before(&self, seen: &PatternMatch) -> Marks {
         let mut marks = self.marks();
         marks[index(seen.stream)] = seen.position;
         marks
     }
 
-    fn unfinished(&self, stream: Stream, known: LineKnowledge) -> Option<Seen> {
+    fn unfinished(&self, stream: Stream, known: LineKnowledge) -> Option<PatternMatch> {
         let (line, position) = self.streams[index(stream)].unfinished()?;
         let at = self.pattern.find(line, known)?;
-        Some(Seen { stream, line: shown(line, at), position, next: self.next })
+        Some(PatternMatch { stream, line: shown(line, at), position, next: self.next })
     }
 }
 
@@ -217,7 +217,7 @@ mod tests {
     }
 
     /// Feeds output from a position on, and gives what is found first.
-    fn feed(scan: &mut Scan, position: u64, output: &[(Stream, String)]) -> Option<Seen> {
+    fn feed(scan: &mut Scan, position: u64, output: &[(Stream, String)]) -> Option<PatternMatch> {
         let mut position = position;
         for (stream, piece) in output {
             let frame = Frame { stream: *stream, at_ms: 0, position, bytes: piece.as_bytes().to_vec() };
@@ -244,7 +244,7 @@ mod tests {
         let output = [out("starting\nlist"), err("a warning\n"), out("ening on port 51"), out("73\nmore\n")];
         let seen = feed(&mut scan, 0, &output).expect("it is there");
         let line = "listening on port 5173".to_owned();
-        assert_eq!(seen, Seen { stream: Stream::Stdout, line, position: 9, next: 42 });
+        assert_eq!(seen, PatternMatch { stream: Stream::Stdout, line, position: 9, next: 42 });
     }
 
     #[test]

@@ -34,13 +34,13 @@ pub struct Token {
     pub began_ms: i64,
     /// How each condition stood, in their order.
     #[serde(rename = "s")]
-    pub saved: Vec<Saved>,
+    pub saved: Vec<SavedCondition>,
 }
 
 /// How a condition stood.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Saved {
+pub struct SavedCondition {
     /// Whether it has held.
     #[serde(rename = "h", default, skip_serializing_if = "std::ops::Not::not")]
     pub held: bool,
@@ -54,7 +54,7 @@ pub struct Saved {
 
 impl Token {
     /// Creates one.
-    pub fn new(fingerprint: String, began_ms: i64, saved: Vec<Saved>) -> Self {
+    pub fn new(fingerprint: String, began_ms: i64, saved: Vec<SavedCondition>) -> Self {
         Self { version: VERSION, fingerprint, began_ms, saved }
     }
 
@@ -111,9 +111,9 @@ mod tests {
     use super::*;
 
     fn token() -> Token {
-        let held = Saved { held: true, ..Saved::default() };
-        let output = Saved { marks: Some([7, u64::MAX]), ..Saved::default() };
-        let file = Saved { version: Some(String::new()), ..Saved::default() };
+        let held = SavedCondition { held: true, ..SavedCondition::default() };
+        let output = SavedCondition { marks: Some([7, u64::MAX]), ..SavedCondition::default() };
+        let file = SavedCondition { version: Some(String::new()), ..SavedCondition::default() };
         Token::new("same".to_owned(), 1_000, vec![held, output, file])
     }
 

@@ -8,20 +8,20 @@ use bailiwick_contract::{Failure, signal};
 use bailiwick_platform::launch::kept::{Frame, State, Status};
 
 use super::clock::LookSpan;
-use super::condition::{Condition, Evidence, FileState, Standing};
-use super::token::Saved;
-use super::{Marks, Scan, Seen, file};
+use super::condition::{Condition, ConditionStatus, Evidence, FileState};
+use super::token::SavedCondition;
+use super::{Marks, PatternMatch, Scan, file};
 
 /// How much of what was printed last is read to find out when that was.
 const LAST_BYTES: usize = 256;
 
 /// One condition, and its state.
 #[derive(Debug)]
-pub struct Watched {
+pub struct WatchedCondition {
     /// The condition.
     pub condition: Condition,
     /// Its state.
-    pub standing: Standing,
+    pub standing: ConditionStatus,
     scan: Option<Scan>,
     /// Where the line lies that was found.
     found_at: Option<Marks>,
@@ -34,10 +34,14 @@ pub struct Watched {
     held_before: bool,
 }
 
-impl Watched {
-    pub(super) fn begin(condition: Condition, saved: &Saved, began_ms: i64) -> Result<Self, Failure> {
+impl WatchedCondition {
+    pub(super) fn begin(
+        condition: Condition,
+        saved: &SavedCondition,
+        began_ms: i64,
+    ) -> Result<Self, Failure> {
         let mut watched = Self {
-            standing: Standing::Waiting,
+            standing: ConditionStatus::Waiting,
             scan: None,
             found_at: None,
             version: None,
@@ -63,20 +67,20 @@ impl Watched {
             Condition::Port(..) | Condition::Http(..) | Condition::File(..) => {}
         }
         if saved.held {
-            watched.standing = Standing::Held(Evidence::Bare);
+            watched.standing = ConditionStatus::Held(Evidence::Bare);
         }
         Ok(watched)
     }
 
-    pub(super) fn save(&self) -> Saved {
-        let held = self.held_before || matches!(self.standing, Standing::Held(_));
+    pub(super) fn save(&self) -> SavedCondition {
+        let held = self.held_before || matches!(self.standing, ConditionStatus::Held(_));
         let marks = self.found_at.or_else(|| self.scan.as_ref().map(Scan::marks));
-        Saved { held, marks, version: self.version.clone() }
+        SavedCondition { held, marks, version: self.version.clone() }
     }
 
     /// Returns whether it may yet come true.
     pub fn is_open(&self) -> bool {
-        matches!(self.standing, Standing::Waiting)
+        matches!(self.standing, ConditionStatus::Waiting)
     }
 
     /// Gives up to where output was checked, where it is about output.
@@ -111,7 +115,7 @@ impl Watched {
             self.search(Scan::rest);
             if self.is_open() && self.scan.is_some() {
                 // The line that it saw is not kept any more.
-                self.standing = Standing::Held(Evidence::Bare);
+                self.standing = ConditionStatus::Held(Evidence::Bare);
             }
         }
     }
@@ -139,12 +143,14 @@ impl Watched {
         self.standing = match &self.condition {
             Condition::Exit(_, None) | Condition::Quiet(..) => ended(status),
             Condition::Exit(_, Some(code)) if status.exit_code == Some(*code) => ended(status),
-            Condition::Exit(_, Some(_)) => Standing::Impossible(format!("the process {}", in_words(status))),
+            Condition::Exit(_, Some(_)) => {
+                ConditionStatus::Impossible(format!("the process {}", in_words(status)))
+            }
             Condition::Output(..) => {
-                Standing::Impossible(format!("the process {} without printing it", in_words(status)))
+                ConditionStatus::Impossible(format!("the process {} without printing it", in_words(status)))
             }
             Condition::Port(..) | Condition::Http(..) => {
-                Standing::Impossible(format!("the process {} and listens no more", in_words(status)))
+                ConditionStatus::Impossible(format!("the process {} and listens no more", in_words(status)))
             }
             Condition::File(..) | Condition::Approval(..) | Condition::Time(_) => return,
         };
@@ -166,22 +172,22 @@ impl Watched {
         if self.scan.is_some() {
             self.search(Scan::rest);
         } else {
-            self.standing = Standing::Held(Evidence::Bare);
+            self.standing = ConditionStatus::Held(Evidence::Bare);
         }
     }
 
-    fn search(&mut self, search: impl FnOnce(&mut Scan) -> Option<Seen>) {
-        if let (Standing::Waiting, Some(scan)) = (&self.standing, &mut self.scan)
+    fn search(&mut self, search: impl FnOnce(&mut Scan) -> Option<PatternMatch>) {
+        if let (ConditionStatus::Waiting, Some(scan)) = (&self.standing, &mut self.scan)
             && let Some(seen) = search(scan)
         {
             self.found_at = Some(scan.marks_before(&seen));
-            self.standing = Standing::Held(Evidence::Line(seen));
+            self.standing = ConditionStatus::Held(Evidence::Line(seen));
         }
     }
 }
 
-fn ended(status: &Status) -> Standing {
-    Standing::Held(Evidence::Ended(Box::new(status.clone())))
+fn ended(status: &Status) -> ConditionStatus {
+    ConditionStatus::Held(Evidence::Ended(Box::new(status.clone())))
 }
 
 /// Returns how a process ended.

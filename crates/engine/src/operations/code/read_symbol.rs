@@ -232,7 +232,8 @@ impl Question<'_> {
             cx.warn("source files are still being read: there may be more definitions of this name");
         }
         // As in one file: what has a body before what only declares, and both before blocks of a type.
-        let rank = |shown: &bailiwick_providers::code::index::Shown| rank(shown.kind, shown.declared_only);
+        let rank =
+            |shown: &bailiwick_providers::code::index::SymbolHit| rank(shown.kind, shown.declared_only);
         let least = found.shown.iter().map(rank).min();
         let best: Vec<_> = found.shown.iter().filter(|shown| Some(rank(shown)) == least).collect();
         match best.as_slice() {

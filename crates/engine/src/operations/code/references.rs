@@ -8,7 +8,7 @@ use bailiwick_contract::OneOrMany;
 use bailiwick_contract::limits::within;
 use bailiwick_contract::path::{decode_name, encode_name};
 use bailiwick_providers::code::{Role, Use, Used, UsedQuery, used};
-use bailiwick_providers::search::{Globs, Place, Room};
+use bailiwick_providers::search::{Globs, OutputBudget, Place};
 
 use super::outline::is_zero;
 use super::search_symbols::{languages, place};
@@ -203,7 +203,7 @@ fn after(cursor: &str) -> Result<Place, Failure> {
 /// Puts into the answer what fits, in order.
 fn output(answer: Used, max_output_bytes: usize) -> Output {
     let Used { uses, more, files, skipped, with_errors } = answer;
-    let mut room = Room::new(max_output_bytes);
+    let mut room = OutputBudget::new(max_output_bytes);
     let (mut references, mut last) = (Vec::new(), None);
     let mut truncated = more;
     for found in uses {

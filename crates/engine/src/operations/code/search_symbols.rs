@@ -9,7 +9,9 @@ use bailiwick_contract::limits::within;
 use bailiwick_contract::{ErrorCode, OneOrMany};
 use bailiwick_policy::PermittedPath;
 use bailiwick_providers::code::Kind;
-use bailiwick_providers::code::index::{Answer, Checked, Match, Shown, Standing, SymbolQuery, WantedName};
+use bailiwick_providers::code::index::{
+    Answer, FreshnessCheck, IndexStatus, Match, SymbolHit, SymbolQuery, WantedName,
+};
 use bailiwick_providers::search::{Globs, Room};
 use bailiwick_providers::syntax::Language;
 
@@ -274,7 +276,7 @@ fn output(answer: Answer, max_output_bytes: usize) -> Output {
     }
 }
 
-fn symbol(shown: Shown) -> Symbol {
+fn symbol(shown: SymbolHit) -> Symbol {
     Symbol {
         path: shown.path.shown(),
         name: shown.name,
@@ -290,13 +292,13 @@ fn symbol(shown: Shown) -> Symbol {
     }
 }
 
-fn index(standing: Standing) -> Index {
+fn index(standing: IndexStatus) -> Index {
     Index {
         files: standing.files,
         symbols: standing.symbols,
         checked: match standing.checked {
-            Checked::Watched => "watched",
-            Checked::Compared => "compared",
+            FreshnessCheck::Watched => "watched",
+            FreshnessCheck::Compared => "compared",
         },
         partial: standing.partial,
     }

@@ -10,7 +10,7 @@ use crate::registry::Context;
 use bailiwick_contract::{Capability, CommandInput, ErrorCode, Failure};
 use bailiwick_policy::command::Grant;
 use bailiwick_policy::{Need, Permit, Scope};
-use bailiwick_providers::codex::{Around, Asked, Mode, Ready, is_session_id, sessions};
+use bailiwick_providers::codex::{CodexContext, CodexOptions, Mode, PreparedCodex, is_session_id, sessions};
 
 /// The longest prompt, in characters: Codex takes no longer one.
 const MAX_PROMPT_CHARS: usize = 1 << 20;
@@ -54,9 +54,9 @@ pub struct CodexSandbox {
 }
 
 /// A run that is ready, with what is to be told of it.
-pub struct Work {
+pub struct CodexJob {
     /// What is started.
-    pub ready: Ready,
+    pub ready: PreparedCodex,
     /// What Codex reads.
     pub prompt: Vec<u8>,
     /// The beginning of the prompt without secrets; none where it is sensitive.
@@ -80,7 +80,7 @@ pub async fn make_ready(
     permit: &Permit,
     input: &Input,
     options: &WorkOptions,
-) -> Result<Work, Failure> {
+) -> Result<CodexJob, Failure> {
     let scope = permit.needed_scope()?;
     check_prompt(&input.prompt)?;
     let mode = mode(permit, options.sandbox);
@@ -88,11 +88,11 @@ pub async fn make_ready(
     if let Some(session) = &options.resume {
         check_session(cx, scope.id(), session).await?;
     }
-    let asked = Asked { mode, model, resume: options.resume.clone(), ephemeral: options.sensitive };
+    let asked = CodexOptions { mode, model, resume: options.resume.clone(), ephemeral: options.sensitive };
     let words = asked.words();
     let preview = words.join(" ");
     let command = permit.judge_command(&CommandInput::Argv(words), Grant::Codex)?;
-    let ready = Ready::make(&around(cx, scope), &command, permit.path(), mode).await?;
+    let ready = PreparedCodex::make(&around(cx, scope), &command, permit.path(), mode).await?;
     cx.cancel.check()?;
     let prompt_preview = (!options.sensitive).then(|| {
         let words: Vec<&str> = input.prompt.split_whitespace().collect();
@@ -103,7 +103,7 @@ pub async fn make_ready(
             None => clean,
         }
     });
-    Ok(Work {
+    Ok(CodexJob {
         prompt: input.prompt.clone().into_bytes(),
         prompt_preview,
         codex_sandbox: CodexSandbox { mode, network: ready.network },
@@ -114,7 +114,7 @@ pub async fn make_ready(
     })
 }
 
-impl Work {
+impl CodexJob {
     /// Says in a few words what is run, for the history, which redacts it.
     pub fn words(&self) -> String {
         let mode = self.codex_sandbox.mode.as_str();
@@ -126,8 +126,8 @@ impl Work {
 }
 
 /// Returns what surrounds a run.
-pub fn around(cx: &Context, scope: &Arc<Scope>) -> Around {
-    Around {
+pub fn around(cx: &Context, scope: &Arc<Scope>) -> CodexContext {
+    CodexContext {
         launcher: Arc::clone(&cx.service.launcher),
         dirs: cx.service.dirs.clone(),
         scope: Arc::clone(scope),

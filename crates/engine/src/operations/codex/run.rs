@@ -12,7 +12,7 @@ use bailiwick_policy::Need;
 use bailiwick_providers::codex::Events;
 use bailiwick_providers::command::{Capture, Listener, Ran, Running, describe_memory_excess, run};
 
-use super::asked::{Input, Work, WorkOptions, make_ready, needs};
+use super::asked::{CodexJob, Input, WorkOptions, make_ready, needs};
 use super::difference::{self, COMPARING};
 use super::outcome::{Outcome, STDERR_BYTES};
 
@@ -62,7 +62,7 @@ impl RunAsync for Op {
         let work = make_ready(cx, permit, input, options).await?;
         if permit.common().dry_run {
             cx.summarize(format!("would run {}", work.words()));
-            let Work { ready, codex_sandbox, sandbox, plan, .. } = work;
+            let CodexJob { ready, codex_sandbox, sandbox, plan, .. } = work;
             let mut outcome = Outcome::begun(sandbox, codex_sandbox, ready.version.to_string());
             (outcome.dry_run, outcome.plan) = (true, Some(plan));
             return Ok(outcome);
@@ -88,8 +88,8 @@ impl ConditionalNeeds for Op {
 }
 
 /// Runs Codex to its end, or until its time is over.
-async fn work_through(cx: &Context, permit: &Permit, work: Work) -> Result<(Outcome, Events), Failure> {
-    let Work { ready, prompt, codex_sandbox, sandbox, .. } = work;
+async fn work_through(cx: &Context, permit: &Permit, work: CodexJob) -> Result<(Outcome, Events), Failure> {
+    let CodexJob { ready, prompt, codex_sandbox, sandbox, .. } = work;
     let mut events = Events::in_place(ready.folder.clone(), permit.path().shown());
     let mut outcome = Outcome::begun(sandbox, codex_sandbox, ready.version.to_string());
     cx.progress.say("Codex is being started");

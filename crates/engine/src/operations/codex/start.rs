@@ -13,7 +13,7 @@ use bailiwick_policy::Need;
 use bailiwick_providers::codex::{Mode, Record};
 use bailiwick_providers::process::{Process, Start};
 
-use super::asked::{CodexSandbox, Input, Work, WorkOptions, make_ready, needs};
+use super::asked::{CodexJob, CodexSandbox, Input, WorkOptions, make_ready, needs};
 use super::difference;
 use super::told::Started as StartedCodex;
 
@@ -129,7 +129,7 @@ impl RunAsync for Op {
         };
         let work = make_ready(cx, permit, input, &asked).await?;
         let words = work.words();
-        let Work { ready, prompt, prompt_preview, codex_sandbox, sandbox, plan, preview } = work;
+        let CodexJob { ready, prompt, prompt_preview, codex_sandbox, sandbox, plan, preview } = work;
         let mut output = Output {
             process_id: None,
             session_id: None,

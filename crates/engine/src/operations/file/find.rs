@@ -12,7 +12,7 @@ use bailiwick_platform::fs::{FileKind, RelPath};
 use bailiwick_platform::names::OsStrExt;
 use bailiwick_policy::PermittedPath;
 use bailiwick_providers::search::{
-    FindAnswer, FindKind, FindOrder, FindQuery, Found, Globs, Room, Wanted, find,
+    FindAnswer, FindKind, FindOrder, FindQuery, Found, Globs, OutputBudget, Wanted, find,
 };
 
 /// How many results one call gives at most.
@@ -209,7 +209,7 @@ fn output(
     order: FindOrder,
     max_output_bytes: usize,
 ) -> Output {
-    let mut room = Room::new(max_output_bytes);
+    let mut room = OutputBudget::new(max_output_bytes);
     let (mut paths, mut entries) = (Vec::new(), Vec::new());
     let mut end = offset;
     for found in answer.found.iter().skip(offset) {

@@ -10,8 +10,8 @@ use bailiwick_contract::{ErrorCode, OneOrMany};
 use bailiwick_platform::fs::RelPath;
 use bailiwick_policy::PermittedPath;
 use bailiwick_providers::search::{
-    ContentQuery, FileTypes, Globs, MatchMode, MatchedFile, MatchedLine, Place, QuerySettings, Room, Search,
-    SearchAnswer, search, search_file,
+    ContentQuery, FileTypes, Globs, MatchMode, MatchedFile, MatchedLine, OutputBudget, Place, QuerySettings,
+    Search, SearchAnswer, search, search_file,
 };
 
 /// How many results one call gives at most.
@@ -249,7 +249,7 @@ fn output(
     max_output_bytes: usize,
 ) -> Output {
     let files = std::mem::take(&mut answer.files);
-    let mut room = Room::new(max_output_bytes);
+    let mut room = OutputBudget::new(max_output_bytes);
     let mut left = question.max_results - 1;
     let mut given = ResultList::default();
     let mut last: Option<(Place, &MatchedFile)> = None;
@@ -310,7 +310,7 @@ impl ResultList {
     /// Takes one result of a file, if there is room for it.
     fn take(
         &mut self,
-        room: &mut Room,
+        room: &mut OutputBudget,
         mode: MatchMode,
         path: &str,
         file: &MatchedFile,
@@ -329,7 +329,7 @@ impl ResultList {
     }
 }
 
-fn push<T: Serialize>(room: &mut Room, list: &mut Vec<T>, result: T) -> bool {
+fn push<T: Serialize>(room: &mut OutputBudget, list: &mut Vec<T>, result: T) -> bool {
     let fits = room.take(&result);
     if fits {
         list.push(result);

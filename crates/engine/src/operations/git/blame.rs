@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use crate::registry::prelude::*;
 use bailiwick_contract::ErrorCode;
 use bailiwick_contract::time::rfc3339;
-use bailiwick_providers::git::{Asked, Git, Revision, lossy, resolve, whole, word};
+use bailiwick_providers::git::{Git, GitCall, Revision, lossy, resolve, whole, word};
 use bailiwick_providers::search::Room;
 
 use super::open::{open, top};
@@ -160,7 +160,7 @@ async fn blame(git: &Git, revision: Option<&Revision>, start: u64, end: u64) -> 
         words.push(resolve(git, "input.revision", revision).await?.into());
     }
     words.extend(["--".into(), word(below)]);
-    let printed = git.run(Asked::to_read(words)).await?;
+    let printed = git.run(GitCall::to_read(words)).await?;
     if printed.code != 0 && printed.messages.contains("no such path") {
         return Err(Failure::new(
             ErrorCode::NotFound,

@@ -1,7 +1,7 @@
 //! `git.branch_list`: the branches, and how each stands to the one that it follows.
 
 use crate::registry::prelude::*;
-use bailiwick_providers::git::{Asked, lossy, whole};
+use bailiwick_providers::git::{GitCall, lossy, whole};
 use bailiwick_providers::search::Room;
 
 use super::open::{open, top};
@@ -95,7 +95,7 @@ impl RunAsync for Op {
         if options.remotes {
             words.push("refs/remotes");
         }
-        let text = whole(git.run(Asked::to_read(words)).await?)?;
+        let text = whole(git.run(GitCall::to_read(words)).await?)?;
         let is_whole = git.repository.is_whole();
         let rows = text.split(|byte| *byte == b'\n').filter(|row| !row.is_empty());
         let found: Vec<BranchEntry> = rows.filter_map(|row| entry(row, is_whole)).collect();

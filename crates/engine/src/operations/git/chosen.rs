@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use bailiwick_contract::{Access, Failure, RawPath};
 use bailiwick_policy::{InputPath, Permit};
-use bailiwick_providers::git::{Asked, Change, Git, StatusEntry, word};
+use bailiwick_providers::git::{Change, Git, GitCall, StatusEntry, word};
 
 /// How many paths one call takes.
 const MAX_PATHS: usize = 1_000;
@@ -106,7 +106,7 @@ pub fn place(idle: &[String]) -> String {
 /// # Errors
 /// `conflict` if somebody else changes it; those of a call.
 pub async fn change_index(git: &Git, words: [&str; 2], names: Vec<u8>) -> Result<(), Failure> {
-    let asked = Asked::to_write(words).word("--pathspec-from-file=-").word("--pathspec-file-nul");
+    let asked = GitCall::to_write(words).word("--pathspec-from-file=-").word("--pathspec-file-nul");
     let printed = git.run(asked.stdin(names)).await?;
     if printed.code == 0 { Ok(()) } else { Err(printed.index_failure()) }
 }

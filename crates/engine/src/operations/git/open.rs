@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::registry::Context;
 use bailiwick_contract::{ErrorCode, Failure};
 use bailiwick_policy::{Permit, PermittedPath};
-use bailiwick_providers::git::{Git, Repository, Surroundings, in_scope};
+use bailiwick_providers::git::{Git, GitContext, Repository, in_scope};
 
 /// Finds the repository of the permit's target, and makes Git ready for it.
 ///
@@ -31,7 +31,7 @@ pub async fn open_work_tree(cx: &Context, permit: &Permit, top: &PermittedPath) 
 async fn open_at(cx: &Context, permit: &Permit, target: PermittedPath) -> Result<Git, Failure> {
     let scope = permit.needed_scope()?;
     let scope = Arc::clone(scope);
-    let around = Surroundings {
+    let around = GitContext {
         launcher: Arc::clone(&cx.service.launcher),
         dirs: cx.service.dirs.clone(),
         scope: Arc::clone(&scope),

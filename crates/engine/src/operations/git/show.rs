@@ -6,7 +6,7 @@ use base64::engine::general_purpose::STANDARD;
 use crate::registry::prelude::*;
 use bailiwick_contract::{Detail, ErrorCode};
 use bailiwick_providers::git::{
-    Asked, Between, Commit, Counts, Git, LogRequest, Person, Revision, log, resolve, touches_scope, whole,
+    Between, Commit, Counts, Git, GitCall, LogRequest, Person, Revision, log, resolve, touches_scope, whole,
     word,
 };
 
@@ -178,7 +178,7 @@ async fn content(
     // Asked by path, literally, and then by the object's hash: no text conversion is at work.
     let top_path = git.repository.to_top(below);
     let words = ["ls-tree", "-z", "--full-tree", "--end-of-options"];
-    let asked = Asked::to_read(words).word(&hash).word("--").word(word(&top_path));
+    let asked = GitCall::to_read(words).word(&hash).word("--").word(word(&top_path));
     let listed = whole(git.run(asked).await?)?;
     let entry = listed.split(|byte| *byte == 0).next().unwrap_or_default();
     let tab = entry.iter().position(|byte| *byte == b'\t').ok_or_else(missing)?;
@@ -188,7 +188,7 @@ async fn content(
     if entry[tab + 1..] != *top_path {
         return Err(missing());
     }
-    let printed = git.run(Asked::to_read(["cat-file", "blob", object]).keep(MAX_FILE_BYTES)).await?;
+    let printed = git.run(GitCall::to_read(["cat-file", "blob", object]).keep(MAX_FILE_BYTES)).await?;
     if !printed.is_whole {
         return Err(Failure::new(
             ErrorCode::ExecutionFailed,

@@ -7,7 +7,8 @@ use bailiwick_contract::ErrorCode;
 use bailiwick_platform::names::OsStrExt;
 use bailiwick_providers::file::is_temporary;
 use bailiwick_providers::git::{
-    Asked, Change, Fields, Git, Seen, StatusEntry, Untracked, conflict_markers, lossy, status, whole,
+    Change, Fields, Git, GitCall, RepositoryPath, StatusEntry, Untracked, conflict_markers, lossy, status,
+    whole,
 };
 use bailiwick_providers::search::Room;
 
@@ -66,7 +67,7 @@ impl RunAsync for Op {
         let specs = pathspecs(&git, permit, input.all)?;
         let found = status(&git, &specs, Untracked::All).await?.entries;
         let idle = without_any(permit, &found);
-        let (mut chosen, mut closed) = (Vec::new(), Vec::<&Seen>::new());
+        let (mut chosen, mut closed) = (Vec::new(), Vec::<&RepositoryPath>::new());
         for entry in &found {
             if entry.work_tree.is_none() && entry.conflict.is_none() {
                 continue;
@@ -123,7 +124,7 @@ impl RunAsync for Op {
     }
 }
 
-fn nothing(git: &Git, idle: &[String], closed: &[&Seen]) -> Failure {
+fn nothing(git: &Git, idle: &[String], closed: &[&RepositoryPath]) -> Failure {
     if let Some(first) = closed.first() {
         let shown = &first.shown;
         return Failure::denied("sensitive", format!("only closed files changed there, such as `{shown}`"))
@@ -158,7 +159,7 @@ fn change(entry: &StatusEntry) -> Change {
 async fn refuse_filtered(git: &Git, chosen: &[&StatusEntry]) -> Result<(), Failure> {
     let present: Vec<&StatusEntry> =
         chosen.iter().copied().filter(|entry| entry.work_tree != Some(Change::Deleted)).collect();
-    let asked = Asked::to_read(["check-attr", "--stdin", "-z", "filter"]).stdin(names(git, &present));
+    let asked = GitCall::to_read(["check-attr", "--stdin", "-z", "filter"]).stdin(names(git, &present));
     let text = whole(git.run(asked).await?)?;
     let fields: Vec<&[u8]> = Fields::new(&text).collect();
     let mut filtered = fields.chunks_exact(3).filter(|row| !matches!(row[2], b"unspecified" | b"unset"));

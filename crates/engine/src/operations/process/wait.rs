@@ -10,7 +10,9 @@ use bailiwick_platform::launch::kept::Stream;
 use bailiwick_policy::{Need, PermittedPath};
 use bailiwick_providers::approval::{Approvals, Progress};
 use bailiwick_providers::digest::Digest;
-use bailiwick_providers::wait::{Evidence, Outcome, Round, Standing, Token, Wanted, Watched, hold};
+use bailiwick_providers::wait::{
+    ConditionMode, ConditionStatus, Evidence, Outcome, Round, Token, WatchedCondition, hold,
+};
 
 use super::digested::digest_of_ended;
 use super::shown::warn_of_what_is_left;
@@ -187,7 +189,7 @@ impl RunAsync for Op {
         if permit.common().detail == Detail::Concise {
             let room = permit.limits().max_output_bytes / 2 / conditions.len().max(1);
             for (report, watched) in conditions.iter_mut().zip(round.watched()) {
-                if let (Standing::Held(Evidence::Ended(_)), Some(process)) =
+                if let (ConditionStatus::Held(Evidence::Ended(_)), Some(process)) =
                     (&watched.standing, watched.condition.process())
                 {
                     report.digest = digest_of_ended(process, room).await;
@@ -223,16 +225,16 @@ fn wanted<'a>(
     input: &'a Input,
     has_target: bool,
     end: &'a [RawCondition],
-) -> Result<(Wanted, &'static str, &'a [RawCondition]), Failure> {
+) -> Result<(ConditionMode, &'static str, &'a [RawCondition]), Failure> {
     let (wanted, list, conditions): (_, _, &[RawCondition]) = match (&input.any, &input.all) {
-        (Some(any), None) => (Wanted::Any, "any", any),
-        (None, Some(all)) => (Wanted::All, "all", all),
+        (Some(any), None) => (ConditionMode::Any, "any", any),
+        (None, Some(all)) => (ConditionMode::All, "all", all),
         (Some(_), Some(_)) => {
             return Err(Failure::invalid("input.all", "`input.any` and `input.all` exclude each other")
                 .hint("Send one of them."));
         }
         // Of a process alone its end is waited for.
-        (None, None) if has_target => (Wanted::Any, "any", end),
+        (None, None) if has_target => (ConditionMode::Any, "any", end),
         (None, None) => {
             return Err(Failure::invalid("input.any", "there is nothing to wait for")
                 .hint(r#"Send `any` or `all`, such as {"any":[{"until":"exit","process":"…"}]}."#));
@@ -261,7 +263,7 @@ fn conditions(
     raw.iter().enumerate().map(read).collect()
 }
 
-fn report(raw: &RawCondition, watched: &Watched) -> Report {
+fn report(raw: &RawCondition, watched: &WatchedCondition) -> Report {
     let process_id = watched.condition.process().map(|process| process.facts.id.clone());
     let mut report = Report {
         until: raw.until,
@@ -282,12 +284,12 @@ fn report(raw: &RawCondition, watched: &Watched) -> Report {
         why: None,
     };
     match &watched.standing {
-        Standing::Waiting => {}
-        Standing::Impossible(why) => {
+        ConditionStatus::Waiting => {}
+        ConditionStatus::Impossible(why) => {
             report.standing = "impossible";
             report.why = Some(why.clone());
         }
-        Standing::Held(evidence) => {
+        ConditionStatus::Held(evidence) => {
             report.standing = "held";
             match evidence {
                 Evidence::Bare => {}
@@ -327,9 +329,9 @@ fn in_words(round: &Round, raw: &[RawCondition]) -> String {
             (until, _) => until.as_str().to_owned(),
         };
         match watched.standing {
-            Standing::Held(_) => format!("{name} has held"),
-            Standing::Waiting => format!("{name} not yet"),
-            Standing::Impossible(_) => format!("{name} impossible"),
+            ConditionStatus::Held(_) => format!("{name} has held"),
+            ConditionStatus::Waiting => format!("{name} not yet"),
+            ConditionStatus::Impossible(_) => format!("{name} impossible"),
         }
     });
     let standing: Vec<String> = standing.collect();

@@ -75,7 +75,7 @@ pub(super) fn decode(content: &[u8], root: FileId) -> Option<(Table, [u8; 32])> 
     if Sha256::digest(body).as_slice() != checksum {
         return None;
     }
-    let mut rest = Rest(body);
+    let mut rest = UnreadBytes(body);
     if rest.bytes(4_096)? != build().as_bytes()
         || rest.number()? != root.device
         || rest.number()? != root.inode
@@ -197,9 +197,9 @@ fn bytes(out: &mut Vec<u8>, bytes: &[u8]) {
 }
 
 /// What is still to be read.
-struct Rest<'a>(&'a [u8]);
+struct UnreadBytes<'a>(&'a [u8]);
 
-impl<'a> Rest<'a> {
+impl<'a> UnreadBytes<'a> {
     fn take(&mut self, count: usize) -> Option<&'a [u8]> {
         let (taken, rest) = self.0.split_at_checked(count)?;
         self.0 = rest;

@@ -15,8 +15,8 @@ use bailiwick_policy::PermittedPath;
 use super::super::Kind;
 use super::look::lock;
 use super::question::{Match, SymbolQuery, WantedName};
-use super::root::{RootIndex, Standing};
-use super::shown::Shown;
+use super::root::{IndexStatus, RootIndex};
+use super::shown::SymbolHit;
 
 /// How long an index stays in memory that nobody asks.
 const HELD_FOR: Duration = Duration::from_secs(300);
@@ -47,26 +47,26 @@ struct OpenIndexes {
 #[derive(Debug)]
 pub struct Answer {
     /// The definitions, best first, as their files have them now, each with its place in the whole order.
-    pub shown: Vec<(usize, Shown)>,
+    pub shown: Vec<(usize, SymbolHit)>,
     /// How many names fit in all, as the index has them.
     pub total: usize,
     /// How many results come before the next one that was not looked at; `None` if there are none.
     pub next: Option<usize>,
     /// What the answer rests on.
-    pub standing: Standing,
+    pub standing: IndexStatus,
 }
 
 /// The definitions of a name.
 #[derive(Debug)]
 pub struct Found {
     /// The first of them, a type before its members and a body before a declaration.
-    pub shown: Vec<Shown>,
+    pub shown: Vec<SymbolHit>,
     /// How many there are in all, as the index has them.
     pub total: usize,
     /// Where there are none: names that are like it.
     pub nearest: Vec<String>,
     /// What the answer rests on.
-    pub standing: Standing,
+    pub standing: IndexStatus,
 }
 
 impl SymbolIndexes {
@@ -104,7 +104,7 @@ impl SymbolIndexes {
             // The text itself is nowhere: only all names tell which are like it. What was compared stays so, also where
             // the rest of that look was over by now.
             let all = index.refresh(&root, &dir, "", PATIENCE, cancel)?;
-            standing = Standing { checked: standing.checked, ..all };
+            standing = IndexStatus { checked: standing.checked, ..all };
             page = index.find(folder.rel().as_bytes(), query);
             complete = standing.complete;
         }

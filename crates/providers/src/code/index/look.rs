@@ -41,7 +41,7 @@ impl Needle {
 }
 
 /// One look at files.
-pub(super) struct Look<'a> {
+pub(super) struct FileSurvey<'a> {
     pub table: &'a Mutex<Table>,
     pub watched: &'a Mutex<Watched>,
     pub parsers: &'a ParserPool,
@@ -60,7 +60,7 @@ pub(super) struct LookResult {
     pub deferred: usize,
 }
 
-impl Look<'_> {
+impl FileSurvey<'_> {
     /// Looks at a folder.
     ///
     /// # Errors
@@ -130,7 +130,7 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// One thread's part of a look.
 struct Reader<'a> {
-    look: &'a Look<'a>,
+    look: &'a FileSurvey<'a>,
     place: &'a PermittedPath,
     depth: Depth,
     buffer: Vec<u8>,

@@ -30,5 +30,5 @@ mod watched;
 pub use indexes::{Answer, Found, SymbolIndexes};
 pub(super) use look::below;
 pub use question::{Match, SymbolQuery, WantedName};
-pub use root::{Checked, Standing};
-pub use shown::Shown;
+pub use root::{FreshnessCheck, IndexStatus};
+pub use shown::SymbolHit;

@@ -16,7 +16,7 @@ use bailiwick_policy::PermittedPath;
 use super::disk::Owner;
 use super::entry::Outcome;
 use super::file;
-use super::look::{Look, Needle, lock, may_define};
+use super::look::{FileSurvey, Needle, lock, may_define};
 use super::question::{self, Page, SymbolQuery};
 use super::shown::Sources;
 use super::table::Table;
@@ -39,7 +39,7 @@ const MAX_FOLDERS: usize = 256;
 
 /// How it was found out that an index is current.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Checked {
+pub enum FreshnessCheck {
     /// The system told of no change, or of changes that were read.
     Watched,
     /// Every file's size, times and identity were compared.
@@ -48,13 +48,13 @@ pub enum Checked {
 
 /// What an answer rests on.
 #[derive(Debug, Clone)]
-pub struct Standing {
+pub struct IndexStatus {
     /// Whether every file was read that should be.
     pub complete: bool,
     /// Whether, although not, all files were read that have the name of the question.
     pub named: bool,
     /// How that was found out.
-    pub checked: Checked,
+    pub checked: FreshnessCheck,
     /// How many files are held.
     pub files: usize,
     /// How many definitions are held.
@@ -79,7 +79,7 @@ pub(super) struct RootIndex {
 struct Progress {
     loaded: bool,
     rules: [u8; 32],
-    running: Option<Running>,
+    running: Option<IndexBuild>,
     /// Questions that wait.
     waiting: usize,
     /// Whether a look at everything has ended well, and nothing has failed since.
@@ -95,7 +95,7 @@ struct Progress {
     used: Instant,
 }
 
-struct Running {
+struct IndexBuild {
     cancel: Cancel,
     /// The name that comes first.
     name: Option<String>,
@@ -105,7 +105,7 @@ struct Running {
 }
 
 /// What must be checked.
-enum Due {
+enum RequiredCheck {
     Nothing,
     Folders(BTreeMap<Vec<u8>, Depth>),
     Everything,
@@ -151,11 +151,11 @@ impl RootIndex {
         name: &str,
         patience: Duration,
         cancel: &Cancel,
-    ) -> Result<Standing, Failure> {
+    ) -> Result<IndexStatus, Failure> {
         let asked = Instant::now();
         let until = (asked + patience).min(cancel.deadline().checked_sub(ANSWERING).unwrap_or(asked));
         let rules = root.rules().fingerprint();
-        let mut checked = Checked::Watched;
+        let mut checked = FreshnessCheck::Watched;
         let mut started = false;
         let mut progress = lock(&self.progress);
         progress.used = asked;
@@ -167,10 +167,10 @@ impl RootIndex {
                 None => {
                     self.load(&mut progress, root, rules);
                     match self.due(&progress, dir, asked) {
-                        Due::Nothing => return Ok(self.standing(true, true, checked)),
+                        RequiredCheck::Nothing => return Ok(self.standing(true, true, checked)),
                         due => {
-                            if matches!(due, Due::Everything) {
-                                checked = Checked::Compared;
+                            if matches!(due, RequiredCheck::Everything) {
+                                checked = FreshnessCheck::Compared;
                             }
                             started = true;
                             self.start(&mut progress, root, due, name)?;
@@ -179,7 +179,7 @@ impl RootIndex {
                 }
                 Some(running) if running.rules != rules => running.cancel.cancel(),
                 Some(running) if running.named && started && running.name.as_deref() == Some(name) => {
-                    return Ok(self.standing(false, true, Checked::Compared));
+                    return Ok(self.standing(false, true, FreshnessCheck::Compared));
                 }
                 // All the rest is read on when the files of this question were.
                 Some(running) if running.named => running.cancel.cancel(),
@@ -187,7 +187,7 @@ impl RootIndex {
             }
             let now = Instant::now();
             if now >= until {
-                return Ok(self.standing(false, false, Checked::Compared));
+                return Ok(self.standing(false, false, FreshnessCheck::Compared));
             }
             progress.waiting += 1;
             let woken = self.changed.wait_timeout(progress, TURN.min(until - now));
@@ -264,15 +264,17 @@ impl RootIndex {
         }
     }
 
-    fn due(&self, progress: &Progress, dir: &Dir, asked: Instant) -> Due {
-        let Some(compared) = progress.compared.filter(|_| progress.complete) else { return Due::Everything };
+    fn due(&self, progress: &Progress, dir: &Dir, asked: Instant) -> RequiredCheck {
+        let Some(compared) = progress.compared.filter(|_| progress.complete) else {
+            return RequiredCheck::Everything;
+        };
         if progress.current.is_some_and(|current| current >= asked) {
             // What has changed since then is for the next question.
-            return Due::Nothing;
+            return RequiredCheck::Nothing;
         }
         let mut watched = lock(&self.watched);
         if !watched.hears() || compared.elapsed() > TRUSTED_FOR {
-            return Due::Everything;
+            return RequiredCheck::Everything;
         }
         let mut changes = watched.changes(dir, may_define);
         let mut table = lock(&self.table);
@@ -287,11 +289,11 @@ impl RootIndex {
             }
         }
         if changes.everything || changes.folders.len() > MAX_FOLDERS {
-            Due::Everything
+            RequiredCheck::Everything
         } else if changes.folders.is_empty() {
-            Due::Nothing
+            RequiredCheck::Nothing
         } else {
-            Due::Folders(changes.folders)
+            RequiredCheck::Folders(changes.folders)
         }
     }
 
@@ -299,14 +301,14 @@ impl RootIndex {
         self: &Arc<Self>,
         progress: &mut Progress,
         root: &PermittedPath,
-        due: Due,
+        due: RequiredCheck,
         name: &str,
     ) -> Result<(), Failure> {
         let cancel = Cancel::after(MAX_LOOK);
-        let everything = matches!(due, Due::Everything);
+        let everything = matches!(due, RequiredCheck::Everything);
         // Only where much may have to be read does it matter what comes first.
         let needle = if everything { Needle::new(name) } else { None };
-        progress.running = Some(Running {
+        progress.running = Some(IndexBuild {
             cancel: cancel.clone(),
             name: needle.is_some().then(|| name.to_owned()),
             named: false,
@@ -334,7 +336,7 @@ impl RootIndex {
     fn work(
         &self,
         root: &PermittedPath,
-        due: Due,
+        due: RequiredCheck,
         needle: Option<&Needle>,
         cancel: &Cancel,
     ) -> Result<usize, Failure> {
@@ -343,7 +345,7 @@ impl RootIndex {
             progress.look += 1;
             progress.look
         };
-        let look = Look {
+        let look = FileSurvey {
             table: &self.table,
             watched: &self.watched,
             parsers: &self.parsers,
@@ -352,15 +354,15 @@ impl RootIndex {
             needle,
         };
         match due {
-            Due::Nothing => Ok(0),
-            Due::Folders(folders) => {
+            RequiredCheck::Nothing => Ok(0),
+            RequiredCheck::Folders(folders) => {
                 let mut changed = 0;
                 for (folder, depth) in folders {
                     changed += look.folder(root, &folder, depth)?.changed;
                 }
                 Ok(changed)
             }
-            Due::Everything => {
+            RequiredCheck::Everything => {
                 lock(&self.watched).renew();
                 let first = look.folder(root, b"", Depth::All)?;
                 if needle.is_none() || first.deferred == 0 {
@@ -370,13 +372,13 @@ impl RootIndex {
                     running.named = true;
                 }
                 self.changed.notify_all();
-                let rest = Look { needle: None, ..look }.folder(root, b"", Depth::All)?;
+                let rest = FileSurvey { needle: None, ..look }.folder(root, b"", Depth::All)?;
                 Ok(first.changed + rest.changed)
             }
         }
     }
 
-    fn standing(&self, complete: bool, named: bool, checked: Checked) -> Standing {
+    fn standing(&self, complete: bool, named: bool, checked: FreshnessCheck) -> IndexStatus {
         let table = lock(&self.table);
         let (mut files, mut partial) = (0, BTreeMap::new());
         for entry in table.files.values() {
@@ -385,7 +387,7 @@ impl RootIndex {
                 *partial.entry(reason).or_default() += 1;
             }
         }
-        Standing { complete, named, checked, files, symbols: table.symbols(), partial }
+        IndexStatus { complete, named, checked, files, symbols: table.symbols(), partial }
     }
 }
 
@@ -467,7 +469,7 @@ mod tests {
             fs::write(self.folder.join("root").join(path), content).expect("written");
         }
 
-        fn names(&self) -> (Vec<String>, Checked) {
+        fn names(&self) -> (Vec<String>, FreshnessCheck) {
             let dir = self.root.open_dir_itself().expect("it is there");
             let cancel = Cancel::after(Duration::from_secs(60));
             let standing = self
@@ -506,12 +508,15 @@ mod tests {
         let ground = TestFolder::new();
         lock(&ground.index.watched).stop();
         ground.write("a/one.rs", "fn it_one() {}");
-        assert_eq!(ground.names(), (vec!["it_one".to_owned()], Checked::Compared));
+        assert_eq!(ground.names(), (vec!["it_one".to_owned()], FreshnessCheck::Compared));
         ground.write("a/two.rs", "fn it_two() {}");
         ground.write("a/one.rs", "fn it_three() {}");
-        assert_eq!(ground.names(), (vec!["it_three".to_owned(), "it_two".to_owned()], Checked::Compared));
+        assert_eq!(
+            ground.names(),
+            (vec!["it_three".to_owned(), "it_two".to_owned()], FreshnessCheck::Compared)
+        );
         fs::remove_file(ground.folder.join("root/a/two.rs")).expect("removed");
-        assert_eq!(ground.names(), (vec!["it_three".to_owned()], Checked::Compared));
+        assert_eq!(ground.names(), (vec!["it_three".to_owned()], FreshnessCheck::Compared));
     }
 
     #[test]

@@ -25,7 +25,7 @@ const MAX_HELD_DEFINITIONS: usize = 20_000;
 
 /// A definition, as its file has it now.
 #[derive(Debug, Clone)]
-pub struct Shown {
+pub struct SymbolHit {
     /// The file.
     pub path: PermittedPath,
     /// Its language.
@@ -76,7 +76,7 @@ impl Sources {
         candidates: &[Candidate],
         parsers: &ParserPool,
         cancel: &Cancel,
-    ) -> Result<Vec<Option<Shown>>, Failure> {
+    ) -> Result<Vec<Option<SymbolHit>>, Failure> {
         let mut paths: Vec<&[u8]> = candidates.iter().map(|candidate| candidate.path.as_slice()).collect();
         paths.sort_unstable();
         paths.dedup();
@@ -150,11 +150,11 @@ impl Sources {
     }
 }
 
-fn shown(path: PermittedPath, source: &Source, index: usize, is_fuzzy: bool) -> Shown {
+fn shown(path: PermittedPath, source: &Source, index: usize, is_fuzzy: bool) -> SymbolHit {
     let definition = &source.definitions.list[index];
     let mut names = source.definitions.path(index);
     names.pop();
-    Shown {
+    SymbolHit {
         path,
         language: source.language,
         name: definition.name.clone(),
