@@ -69,3 +69,54 @@ fn docs_comments_and_texts_use_the_words_of_the_glossary() {
     assert!(texts.len() > 500, "only {} texts were read", texts.len());
     assert!(found.is_empty(), "{} places:\n{}", found.len(), found.join("\n"));
 }
+
+/// Participles, metaphors and words without meaning, none of which is the whole name of a type.
+const TYPE_WORDS: &str = "Found Place Places Standing Held Kept Shown Told Seen Asked Wanted Known Given Ready Wide Door Board \
+    Guest Room Way House Yard Desk Hall Ground Spot Lasting Taken Made Begun Started Stopped Ended Done Gone Lost Left \
+    Opened Closed Read Written Listed Named Chosen Judged Removed Replaced Added Changed Moved Noted Watched Printed \
+    Around Surroundings What Then At Takes Whole Care Hold Meant Due Look Rest Ask Thing Work Nothing Fitted Placed \
+    Applied Saved Used Checked Planned Failed Refused Received Typed Entered Forked Prepared Adopted Abandoned Attached \
+    Counted Needed Shutting Adopting Taking Keeping Leaving Making Holding Climbing Feeding Beginning Finishing \
+    Attempting Showing";
+
+/// Types that are older than the rule, by their crates. No new one joins them.
+const OLDER_TYPES: &[(&str, &str)] = &[
+    (
+        "engine",
+        "Attached Attempting Beginning Changed Counted Done Ended Finishing Found Keeping Kept Left Place Planned Rest Room Showing Shown Spot Started Told Wanted",
+    ),
+    (
+        "platform",
+        "Abandoned Adopted Adopting Ask Asked Climbing Closed Door Ended Entered Forked Found Held Hold Holding Kept Look Made Making Nothing Opened Place Places Prepared Refused Shutting Taking Told Typed Whole",
+    ),
+    ("policy", "At Care Found Known Needed Place Standing Takes Then What"),
+    (
+        "providers",
+        "Applied Checked Done Failed Feeding Fitted Found Held Judged Keeping Kept Known Leaving Left Place Placed Prepared Read Removed Shown Surroundings Taken Taking Used Wanted Watched Whole",
+    ),
+    (
+        "src",
+        "Ask Care Ended Ground Look Made Opened Place Planned Read Received Standing Started Taken Wanted Work",
+    ),
+];
+
+#[test]
+fn no_type_is_named_by_a_participle_a_metaphor_or_a_word_without_meaning() {
+    let words: Vec<&str> = TYPE_WORDS.split_whitespace().collect();
+    let declared = Regex::new(r"\b(?:struct|enum|trait|type) (\w+)").expect("a pattern");
+    let (mut types, mut found) = (0, Vec::new());
+    for file in ["src", "crates"].iter().flat_map(|folder| rust_files(folder)) {
+        let part = file.path.strip_prefix("crates/").and_then(|it| it.split('/').next()).unwrap_or("src");
+        let older =
+            OLDER_TYPES.iter().filter(|(name, _)| *name == part).flat_map(|(_, types)| types.split(' '));
+        let older: Vec<&str> = older.collect();
+        for name in declared.captures_iter(&file.code).filter_map(|it| it.get(1)) {
+            types += 1;
+            if words.contains(&name.as_str()) && !older.contains(&name.as_str()) {
+                found.push(format!("{}: `{}`, write a noun of what it is", file.path, name.as_str()));
+            }
+        }
+    }
+    assert!(types > 1_500, "only {types} types were read");
+    assert!(found.is_empty(), "{} types:\n{}", found.len(), found.join("\n"));
+}

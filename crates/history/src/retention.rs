@@ -22,7 +22,7 @@ const MS_PER_DAY: i64 = 86_400_000;
 /// What a retention row says of the rows that it stands for; stored as its template.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Removed {
+pub struct Removal {
     /// The number of the last removed row.
     pub through: i64,
     /// Its hash, in hexadecimal.
@@ -74,7 +74,7 @@ pub fn remove_batch(
     connection.execute("UPDATE gate SET through = ?1", [through])?;
     connection.execute("DELETE FROM events WHERE seq <= ?1", [through])?;
     connection.execute("UPDATE gate SET through = 0", [])?;
-    let removed = Removed { through, end_hash: hex(&end_hash) };
+    let removed = Removal { through, end_hash: hex(&end_hash) };
     let row = board.redactor().retention(board.machine(), through - first + 1, &removed);
     let (seq, hash) = insert_rows(database, std::iter::once(&row))?;
     transaction.commit()?;

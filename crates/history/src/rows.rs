@@ -15,7 +15,7 @@ const MAX_GROUP: usize = 512;
 const MAX_GROUPS_FOR_OTHERS: usize = 2;
 
 /// The number of the group that a row was written with.
-pub type Written = Result<u64, HistoryError>;
+pub type WriteResult = Result<u64, HistoryError>;
 
 /// The rows that wait, and the writer.
 pub struct Rows {
@@ -25,7 +25,7 @@ pub struct Rows {
 
 struct WaitingRow {
     row: Row,
-    answer: oneshot::Sender<Written>,
+    answer: oneshot::Sender<WriteResult>,
 }
 
 /// What the thread that looks after the store is asked for.
@@ -48,7 +48,7 @@ impl Rows {
     }
 
     /// Writes a row, or waits until another thread has written it. For threads that may block.
-    pub fn write(&self, row: Row, orders: &Sender<Order>) -> Written {
+    pub fn write(&self, row: Row, orders: &Sender<Order>) -> WriteResult {
         let mut answer = self.add(row);
         let mut writer = self.writer();
         let written = match answer.try_recv() {
@@ -68,7 +68,7 @@ impl Rows {
         &self,
         row: Row,
         orders: &Sender<Order>,
-    ) -> Result<Written, oneshot::Receiver<Written>> {
+    ) -> Result<WriteResult, oneshot::Receiver<WriteResult>> {
         let mut answer = self.add(row);
         self.write_for_others(Others::AreLeftAlone, orders);
         answer.try_recv().map_err(|_| answer)
@@ -133,7 +133,7 @@ impl Rows {
         }
     }
 
-    fn add(&self, row: Row) -> oneshot::Receiver<Written> {
+    fn add(&self, row: Row) -> oneshot::Receiver<WriteResult> {
         let (answer, written) = oneshot::channel();
         self.waiting().push(WaitingRow { row, answer });
         written

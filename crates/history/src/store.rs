@@ -17,7 +17,7 @@ use super::log_sync::LogSync;
 use super::query::{Entry, Filter, Page, page, rows_of};
 use super::readers::Readers;
 use super::row::Row;
-use super::rows::{Order, Rows, Written};
+use super::rows::{Order, Rows, WriteResult};
 use super::writer::{Writer, serve};
 use super::{EventDraft, Phase};
 use bailiwick_contract::Cancel;
@@ -54,7 +54,7 @@ pub struct HistoryHandle {
 /// An event that is written by another thread just now.
 #[must_use = "an event is recorded by `append_pending`"]
 pub struct Pending {
-    written: oneshot::Receiver<Written>,
+    written: oneshot::Receiver<WriteResult>,
 }
 
 struct Link {

@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use super::anchor::{self, Anchor};
 use super::database::{FILE_NAME, StoreError, open_reader, store_id};
-use super::retention::Removed;
+use super::retention::Removal;
 use super::row::{GENESIS, Hash, Kind, NUMBERS, TEXTS, chain};
 use super::store::HistoryReadError;
 use bailiwick_contract::hex;
@@ -166,7 +166,7 @@ fn columns<'r>(row: &'r Row<'_>) -> rusqlite::Result<Option<Columns<'r>>> {
 }
 
 /// Returns what the newest retention row says, with the end hash in bytes.
-fn last_removal(connection: &Connection) -> Result<Option<(Removed, Hash)>, StoreError> {
+fn last_removal(connection: &Connection) -> Result<Option<(Removal, Hash)>, StoreError> {
     let template: Option<Option<String>> = connection
         .query_row(
             "SELECT template FROM events NOT INDEXED WHERE kind = ?1 ORDER BY seq DESC LIMIT 1",
@@ -174,7 +174,7 @@ fn last_removal(connection: &Connection) -> Result<Option<(Removed, Hash)>, Stor
             |row| row.get(0),
         )
         .optional()?;
-    let removed: Option<Removed> = template.flatten().and_then(|text| serde_json::from_str(&text).ok());
+    let removed: Option<Removal> = template.flatten().and_then(|text| serde_json::from_str(&text).ok());
     Ok(removed.and_then(|removed| {
         let end = unhex(&removed.end_hash)?;
         Some((removed, end))

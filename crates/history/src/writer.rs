@@ -16,7 +16,7 @@ use super::board::StoreState;
 use super::database::{Database, StoreError, StoreFiles, set_damaged_aside};
 use super::log_sync::LogSync;
 use super::row::{Hash, NUMBERS, Row, TEXTS, chain};
-use super::rows::{Order, Rows, Written};
+use super::rows::{Order, Rows, WriteResult};
 use super::store::{HistoryError, HistorySettings};
 use super::{anchor, retention};
 
@@ -165,7 +165,7 @@ impl Writer {
         &mut self,
         rows: impl ExactSizeIterator<Item = &'a Row> + Clone,
         others: Others,
-    ) -> Option<Written> {
+    ) -> Option<WriteResult> {
         if others == Others::AreWaitedFor {
             return Some(self.commit_waiting(rows));
         }
@@ -191,7 +191,7 @@ impl Writer {
         self.log.note_written()
     }
 
-    fn commit_waiting<'a>(&mut self, rows: impl ExactSizeIterator<Item = &'a Row> + Clone) -> Written {
+    fn commit_waiting<'a>(&mut self, rows: impl ExactSizeIterator<Item = &'a Row> + Clone) -> WriteResult {
         self.last_row = Instant::now();
         // A store can turn out to be damaged or replaced; a third time something else is wrong.
         let mut last = StoreError::Damaged;

@@ -20,7 +20,7 @@ use bailiwick_providers::parser::ParserPool;
 use bailiwick_providers::process::Processes;
 use bailiwick_providers::repositories::Repositories;
 use bailiwick_providers::terminal::Screens;
-use bailiwick_providers::versions::Seen;
+use bailiwick_providers::versions::ReadContents;
 
 use super::Registry;
 
@@ -50,7 +50,7 @@ pub struct Providers {
     /// The displays of this computer.
     pub displays: Arc<Displays>,
     /// What was read a while ago, for edits that are made for it.
-    pub seen: Arc<Seen>,
+    pub seen: Arc<ReadContents>,
     /// What the files of scopes define, once somebody has asked.
     pub symbols: Arc<SymbolIndexes>,
     /// The repositories in which commands must not change what Git runs later.

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::super::event::{EventDraft, Phase};
-use super::super::retention::Removed;
+use super::super::retention::Removal;
 use super::super::row::{Kind, Row};
 use super::placeholder::{Candidate, is_placeholder};
 use super::rules::{is_secret_flag, is_secret_name};
@@ -114,7 +114,7 @@ impl Redactor {
     }
 
     /// Creates the row that stands for rows which retention removed.
-    pub fn retention(&self, machine: &str, rows: i64, removed: &Removed) -> Row {
+    pub fn retention(&self, machine: &str, rows: i64, removed: &Removal) -> Row {
         // A number and a hash of our own: nothing that could be secret, and it must not be changed.
         let template = serde_json::to_string(removed).expect("a number and a text have a JSON form");
         Row {

@@ -10,7 +10,7 @@ use tree_sitter::{Node, Tree, TreeCursor};
 
 use super::definition::{Definition, Definitions, Position};
 use super::extent::{Extent, Lead, last_row, narrow};
-use super::kinds::{Around, Found, Step, look};
+use super::kinds::{Candidate, NodeContext, Step, look};
 use super::masked::{completed, is_within, masked, without_bodies};
 use super::signature::{is_attribute, signature};
 use super::source::{self, Unread};
@@ -189,7 +189,7 @@ struct Walk<'t, 's> {
     list: Vec<Definition>,
     /// The next node is the last.
     stack: Vec<Pending<'t>>,
-    found: Vec<Found<'t>>,
+    found: Vec<Candidate<'t>>,
     /// Names of which only the first definition counts, by container.
     seen: HashSet<(Option<u32>, String)>,
     cursor: TreeCursor<'t>,
@@ -236,7 +236,7 @@ impl<'t> Walk<'t, '_> {
             return self.enter(node, container, None);
         }
         let holder = container.and_then(|container| self.list.get(container as usize));
-        let around = Around {
+        let around = NodeContext {
             source: self.source,
             inside: holder.map(|holder| holder.kind),
             inside_name: holder.map_or("", |holder| &holder.name),
@@ -271,7 +271,7 @@ impl<'t> Walk<'t, '_> {
 
     fn add(
         &mut self,
-        found: &Found<'t>,
+        found: &Candidate<'t>,
         lead: Option<Lead>,
         container: Option<u32>,
         outer: Option<Outer<'t>>,

@@ -23,7 +23,7 @@ const MAX_RANKED_BYTES: usize = 1_024;
 
 /// What to look for.
 #[derive(Debug, Clone)]
-pub enum Wanted {
+pub enum FindTarget {
     /// Paths that a glob chooses.
     Glob(Globs),
     /// Paths that have the characters of each word, in order, ranked by how well they fit.
@@ -58,7 +58,7 @@ pub enum FindOrder {
 #[derive(Debug, Clone)]
 pub struct FindQuery {
     /// What to look for.
-    pub wanted: Wanted,
+    pub wanted: FindTarget,
     /// Which kinds are results.
     pub kind: FindKind,
     /// Their order.
@@ -73,7 +73,7 @@ pub struct FindQuery {
 
 /// One result.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Found {
+pub struct FoundPath {
     /// Smaller comes first.
     rank: i128,
     /// The path beneath the root.
@@ -82,7 +82,7 @@ pub struct Found {
     pub is_folder: bool,
 }
 
-impl Found {
+impl FoundPath {
     /// Returns how well it fits a fuzzy pattern, where the results are in that order.
     pub fn score(&self) -> i128 {
         -self.rank
@@ -93,7 +93,7 @@ impl Found {
 #[derive(Debug, Default)]
 pub struct FindAnswer {
     /// The first results in the order asked for.
-    pub found: Vec<Found>,
+    pub found: Vec<FoundPath>,
     /// How many there are in all.
     pub total: u64,
     /// What was left out.
@@ -111,11 +111,11 @@ pub fn find(
     cancel: &Cancel,
 ) -> Result<FindAnswer, Failure> {
     let fuzzy = match &query.wanted {
-        Wanted::Glob(_) => None,
-        Wanted::Fuzzy(text) if text.len() > MAX_FUZZY_BYTES => {
+        FindTarget::Glob(_) => None,
+        FindTarget::Fuzzy(text) if text.len() > MAX_FUZZY_BYTES => {
             return Err(Failure::invalid("input.pattern", "a fuzzy pattern has at most 200 bytes"));
         }
-        Wanted::Fuzzy(text) => Some(text),
+        FindTarget::Fuzzy(text) => Some(text),
     };
     let filter = Filter { access: Access::Read, hidden: query.hidden, ignored: query.ignored };
     let workers = walk(path, dir, filter, cancel, || Worker {
@@ -145,7 +145,7 @@ struct Worker<'a> {
     query: &'a FindQuery,
     ranking: Option<Ranking>,
     /// The best results so far; the worst of them on top.
-    best: BinaryHeap<Found>,
+    best: BinaryHeap<FoundPath>,
     total: u64,
     skipped: SkipCounts,
 }
@@ -167,9 +167,9 @@ impl Ranking {
 impl Worker<'_> {
     fn look(&mut self, file: &WalkedFile<'_>, is_folder: bool) {
         let score = match (&self.query.wanted, &mut self.ranking) {
-            (Wanted::Glob(globs), _) => globs.choose(file.path).then_some(0),
-            (Wanted::Fuzzy(_), Some(ranking)) => ranking.score(file.path),
-            (Wanted::Fuzzy(_), None) => None,
+            (FindTarget::Glob(globs), _) => globs.choose(file.path).then_some(0),
+            (FindTarget::Fuzzy(_), Some(ranking)) => ranking.score(file.path),
+            (FindTarget::Fuzzy(_), None) => None,
         };
         let Some(score) = score else { return };
         let rank = match self.query.order {
@@ -190,7 +190,7 @@ impl Worker<'_> {
             }
             self.best.pop();
         }
-        self.best.push(Found { rank, path: file.path.to_vec(), is_folder });
+        self.best.push(FoundPath { rank, path: file.path.to_vec(), is_folder });
     }
 }
 

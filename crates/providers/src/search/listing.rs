@@ -35,7 +35,7 @@ pub(super) enum Verdict {
 
 /// An entry of a folder.
 #[derive(Debug)]
-pub(super) struct Listed {
+pub(super) struct ListedEntry {
     pub name: OsString,
     pub verdict: Verdict,
 }
@@ -44,7 +44,7 @@ pub(super) struct Listed {
 #[derive(Debug)]
 pub(super) struct Listing {
     /// In the order of the paths of the files that they are or hold.
-    pub entries: Vec<Listed>,
+    pub entries: Vec<ListedEntry>,
     pub ignore: IgnoreRules,
     /// The last of these entries, if there are more.
     pub last: Option<DirEntry>,
@@ -112,14 +112,14 @@ fn judge(
     ignore: &IgnoreRules,
     filter: Filter,
     found: Vec<DirEntry>,
-) -> Vec<Listed> {
+) -> Vec<ListedEntry> {
     let mut path = Vec::with_capacity(rel.as_bytes().len() + 64);
     path.extend_from_slice(rel.as_bytes());
     if !rel.is_root() {
         path.push(b'/');
     }
     let prefix = path.len();
-    let mut entries: Vec<Listed> = Vec::with_capacity(found.len());
+    let mut entries: Vec<ListedEntry> = Vec::with_capacity(found.len());
     for entry in found {
         let name = entry.name.as_bytes();
         if name.eq_ignore_ascii_case(b".git") {
@@ -154,7 +154,7 @@ fn judge(
             }
         };
         let verdict = verdict();
-        entries.push(Listed { name: entry.name, verdict });
+        entries.push(ListedEntry { name: entry.name, verdict });
     }
     entries
 }

@@ -30,7 +30,7 @@ mod tally;
 mod walk;
 
 pub use best::MatchedFile;
-pub use finder::{FindAnswer, FindKind, FindOrder, FindQuery, Found, Wanted, find};
+pub use finder::{FindAnswer, FindKind, FindOrder, FindQuery, FindTarget, FoundPath, find};
 pub use globs::Globs;
 pub use ignored::IgnoreRules;
 pub(crate) use listing::Filter;

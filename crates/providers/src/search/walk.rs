@@ -18,7 +18,7 @@ use bailiwick_policy::{PathRules, PermittedPath};
 
 use super::IgnoreRules;
 use super::folder::Folder;
-use super::listing::{Filter, Listed, Listing, Verdict};
+use super::listing::{Filter, ListedEntry, Listing, Verdict};
 use super::skip::Skip;
 
 /// How many threads one walk uses at most.
@@ -108,7 +108,7 @@ enum Task {
     /// A folder to open and list.
     Enter { parent: Arc<Folder>, name: OsString, ignore: IgnoreRules },
     /// Entries of a folder, without folders between them.
-    Run { folder: Arc<Folder>, entries: VecDeque<Listed> },
+    Run { folder: Arc<Folder>, entries: VecDeque<ListedEntry> },
     /// A folder that has more entries than are read at a time, and the last of those that were.
     GoOn { folder: Arc<Folder>, ignore: IgnoreRules, last: DirEntry },
 }
@@ -200,7 +200,7 @@ impl WalkState<'_> {
         visitor: &mut V,
         path: &mut Vec<u8>,
         folder: &Arc<Folder>,
-        entries: VecDeque<Listed>,
+        entries: VecDeque<ListedEntry>,
     ) {
         let dir = folder.dir();
         let mut begun = false;

@@ -29,14 +29,14 @@ struct Content {
 
 /// The contents that one service has read.
 #[derive(Default)]
-pub struct Seen {
+pub struct ReadContents {
     /// Who has written what.
     pub authors: Authors,
     /// Oldest first, and how many bytes they have.
     contents: Mutex<(VecDeque<Content>, usize)>,
 }
 
-impl Seen {
+impl ReadContents {
     /// Holds a content that was read in a scope; of a large one only its version.
     pub fn hold(&self, scope: String, path: String, version: &str, bytes: Vec<u8>) {
         let bytes = Some(bytes).filter(|bytes| bytes.len() <= MAX_SEEN_BYTES);
@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn contents_are_found_by_scope_path_and_version_until_there_are_too_many() {
-        let seen = Seen::default();
+        let seen = ReadContents::default();
         let keep = |path: &str, bytes: Vec<u8>| seen.hold("app".to_owned(), path.to_owned(), "s-1", bytes);
         let find = |scope: &str, path: &str, version: &str| seen.find(scope, path, version);
         keep("a", b"one".to_vec());
@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn a_file_is_outdated_when_it_is_in_a_version_that_was_neither_read_nor_made() {
-        let seen = Seen::default();
+        let seen = ReadContents::default();
         let name = || ("app".to_owned(), "a".to_owned());
         assert!(!seen.is_outdated("app", "a", "s-1"), "it was never read");
         let (scope, path) = name();

@@ -12,7 +12,7 @@ use bailiwick_platform::fs::{FileKind, RelPath};
 use bailiwick_platform::names::OsStrExt;
 use bailiwick_policy::PermittedPath;
 use bailiwick_providers::search::{
-    FindAnswer, FindKind, FindOrder, FindQuery, Found, Globs, OutputBudget, Wanted, find,
+    FindAnswer, FindKind, FindOrder, FindQuery, FindTarget, FoundPath, Globs, OutputBudget, find,
 };
 
 /// How many results one call gives at most.
@@ -154,10 +154,15 @@ impl RunBlocking for Op {
         let offset = offset(permit.common().cursor.as_deref())?;
         let (dir, path) = permit.path().open_dir()?;
         let wanted = if options.fuzzy {
-            Wanted::Fuzzy(input.pattern.clone())
+            FindTarget::Fuzzy(input.pattern.clone())
         } else {
             let globs = std::slice::from_ref(&input.pattern);
-            Wanted::Glob(Globs::compile("input.pattern", globs, options.ignore_case, path.rel().as_bytes())?)
+            FindTarget::Glob(Globs::compile(
+                "input.pattern",
+                globs,
+                options.ignore_case,
+                path.rel().as_bytes(),
+            )?)
         };
         let order = order(options)?;
         let query = FindQuery {
@@ -241,7 +246,7 @@ fn output(
     }
 }
 
-fn show(path: &PermittedPath, found: &Found) -> String {
+fn show(path: &PermittedPath, found: &FoundPath) -> String {
     let mut shown = match RelPath::parse(&found.path) {
         Ok(rel) => path.show(&rel),
         Err(_) => encode_name(&found.path),
@@ -253,7 +258,7 @@ fn show(path: &PermittedPath, found: &Found) -> String {
 }
 
 /// Asks for the facts of a result; what has vanished since has none.
-fn facts(path: &PermittedPath, found: &Found, order: FindOrder) -> Option<FoundEntry> {
+fn facts(path: &PermittedPath, found: &FoundPath, order: FindOrder) -> Option<FoundEntry> {
     let below = found.path.get(path.rel().as_bytes().len()..)?;
     let below = RelPath::parse(below.strip_prefix(b"/").unwrap_or(below)).ok()?;
     let place = below

@@ -12,7 +12,7 @@ use x11rb::protocol::xproto::{
 use x11rb::rust_connection::RustConnection;
 
 use super::image::{Image, Layout, Store};
-use super::scene::{self, Scene, Shown};
+use super::scene::{self, PlacedWindow, Scene};
 use super::segment::Lease;
 use super::server::{ScreenShape, Server};
 use super::stream::TimedStream;
@@ -301,7 +301,7 @@ fn no_composite(server: &Server) -> Trouble {
 }
 
 /// Returns which windows are before a part of one.
-fn covers(scene: &Scene, shown: &Shown, area: Rect) -> Vec<Cover> {
+fn covers(scene: &Scene, shown: &PlacedWindow, area: Rect) -> Vec<Cover> {
     let above = scene.pile.iter().skip_while(|layer| layer.number != shown.top).skip(1);
     above
         .filter(|layer| layer.viewable)
@@ -319,7 +319,7 @@ fn covers(scene: &Scene, shown: &Shown, area: Rect) -> Vec<Cover> {
 fn own_picture(
     server: &mut Server,
     scene: &Scene,
-    shown: &Shown,
+    shown: &PlacedWindow,
     area: Rect,
 ) -> Result<Option<(Layout, Store)>, Trouble> {
     let Some(layer) = scene.pile.iter().find(|layer| layer.number == shown.top) else { return Ok(None) };

@@ -25,7 +25,7 @@ pub(super) struct ScreenQueries {
 pub(super) struct Questions<'a> {
     server: &'a Server,
     root: WindowNumber,
-    told: BTreeMap<WindowNumber, told::Asked<'a>>,
+    told: BTreeMap<WindowNumber, told::Requests<'a>>,
     trees: BTreeMap<WindowNumber, Answer<'a, QueryTreeReply>>,
     pids: Option<Answer<'a, QueryClientIdsReply>>,
     early: BTreeSet<u32>,
@@ -58,7 +58,7 @@ impl<'a> Questions<'a> {
     }
 
     /// Returns the question about all that is told of a window.
-    pub(super) fn tell(&mut self, number: WindowNumber) -> Result<told::Asked<'a>, Trouble> {
+    pub(super) fn tell(&mut self, number: WindowNumber) -> Result<told::Requests<'a>, Trouble> {
         self.needed.told.insert(number);
         match self.told.remove(&number) {
             Some(asked) => Ok(asked),

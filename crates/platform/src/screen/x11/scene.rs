@@ -14,7 +14,7 @@ use x11rb::protocol::xproto::{
 
 use super::foresight::Questions;
 use super::server::Server;
-use super::told::{Answer, Told, gone, numbers};
+use super::told::{Answer, WindowFacts, gone, numbers};
 use super::trouble::Trouble;
 use crate::screen::ancestry::program_name;
 use crate::screen::{Rect, ScreenError, Window, WindowState};
@@ -32,14 +32,14 @@ const SMALLEST_HIDDEN: u32 = 16;
 #[derive(Debug)]
 pub(super) struct Scene {
     /// Windows that a person would call one, from the bottom of the pile to its top.
-    pub windows: Vec<Shown>,
+    pub windows: Vec<PlacedWindow>,
     /// What is on the screen, windows and what belongs to them, from the bottom to the top.
     pub pile: Vec<Layer>,
 }
 
 /// A window, and where the server has it.
 #[derive(Debug)]
-pub(super) struct Shown {
+pub(super) struct PlacedWindow {
     /// What is told of it.
     pub window: Window,
     /// Its own number.
@@ -62,7 +62,7 @@ pub(super) struct Layer {
 }
 
 /// The first questions about a screen, on their way.
-pub(super) struct Asked<'a> {
+pub(super) struct Requests<'a> {
     tree: Answer<'a, QueryTreeReply>,
     stacking: Answer<'a, GetPropertyReply>,
     clients: Answer<'a, GetPropertyReply>,
@@ -72,13 +72,13 @@ pub(super) struct Asked<'a> {
 }
 
 /// Sends the first questions, without waiting.
-pub(super) fn ask(server: &Server, root: WindowNumber) -> Result<Asked<'_>, Trouble> {
+pub(super) fn ask(server: &Server, root: WindowNumber) -> Result<Requests<'_>, Trouble> {
     let (connection, atoms) = (&server.connection, &server.atoms);
     let windows = |name: Atom| {
         let limit = u32::try_from(MAX_WINDOWS).unwrap_or(u32::MAX);
         connection.get_property(false, root, name, AtomEnum::WINDOW, 0, limit)
     };
-    Ok(Asked {
+    Ok(Requests {
         tree: connection.query_tree(root)?,
         stacking: windows(atoms._NET_CLIENT_LIST_STACKING)?,
         clients: windows(atoms._NET_CLIENT_LIST)?,
@@ -89,7 +89,7 @@ pub(super) fn ask(server: &Server, root: WindowNumber) -> Result<Asked<'_>, Trou
 }
 
 /// Waits for the answers, and asks the rest. A window that is gone meanwhile is left out.
-pub(super) fn read(server: &Server, screen: usize, asked: Asked<'_>) -> Result<Scene, Trouble> {
+pub(super) fn read(server: &Server, screen: usize, asked: Requests<'_>) -> Result<Scene, Trouble> {
     let tree = asked.tree.reply()?;
     let (root, tops) = (tree.root, tree.children);
     let mut questions = asked.questions;
@@ -122,7 +122,7 @@ pub(super) fn read(server: &Server, screen: usize, asked: Asked<'_>) -> Result<S
     let pile = pile(server, &tops, &known);
     let frames: BTreeSet<WindowNumber> = held.values().copied().collect();
     let bare = pile.iter().filter(|layer| layer.viewable && !frames.contains(&layer.number));
-    let bare = bare.filter(|layer| known.get(&layer.number).is_some_and(Told::is_bare));
+    let bare = bare.filter(|layer| known.get(&layer.number).is_some_and(WindowFacts::is_bare));
     let bare = bare.map(|layer| layer.number).collect();
     held.extend(inner_clients(server, &mut questions, bare, &mut known)?);
     questions.remember();
@@ -154,7 +154,7 @@ pub(super) fn read(server: &Server, screen: usize, asked: Asked<'_>) -> Result<S
             unmanaged: told.override_redirect,
             stacking: u32::try_from(at).unwrap_or(u32::MAX),
         };
-        windows.push(Shown { window, number, top: layer.number });
+        windows.push(PlacedWindow { window, number, top: layer.number });
     }
     Ok(Scene { windows, pile })
 }
@@ -169,7 +169,7 @@ fn tell<'a>(
     server: &Server,
     questions: &mut Questions<'_>,
     numbers: impl Iterator<Item = &'a WindowNumber>,
-    known: &mut BTreeMap<WindowNumber, Told>,
+    known: &mut BTreeMap<WindowNumber, WindowFacts>,
 ) -> Result<(), Trouble> {
     let new: BTreeSet<WindowNumber> = numbers.copied().filter(|number| !known.contains_key(number)).collect();
     let asked: Vec<_> = new.iter().map(|number| questions.tell(*number)).collect::<Result<_, _>>()?;
@@ -201,7 +201,7 @@ fn owner(server: &Server, number: WindowNumber) -> u32 {
 
 /// What is on the screen. What the server itself has made, such as the sheet that a compositor paints on, is no
 /// window of anybody; what takes input only has no pixels.
-fn pile(server: &Server, tops: &[WindowNumber], known: &BTreeMap<WindowNumber, Told>) -> Vec<Layer> {
+fn pile(server: &Server, tops: &[WindowNumber], known: &BTreeMap<WindowNumber, WindowFacts>) -> Vec<Layer> {
     tops.iter()
         .filter(|number| owner(server, **number) != 0)
         .filter_map(|number| Some((*number, known.get(number)?)))
@@ -220,7 +220,7 @@ fn pile(server: &Server, tops: &[WindowNumber], known: &BTreeMap<WindowNumber, T
 fn choose(
     held: &BTreeMap<WindowNumber, WindowNumber>,
     pile: &[Layer],
-    known: &BTreeMap<WindowNumber, Told>,
+    known: &BTreeMap<WindowNumber, WindowFacts>,
     has_manager: bool,
 ) -> Vec<(WindowNumber, usize)> {
     let mut chosen = Vec::new();
@@ -240,7 +240,7 @@ fn choose(
 }
 
 /// Returns whether a window can be seen; nothing for a hidden one without a name, which is a toolkit's own.
-fn state(told: &Told, has_manager: bool) -> Option<WindowState> {
+fn state(told: &WindowFacts, has_manager: bool) -> Option<WindowState> {
     let state = if told.minimised || (told.iconic && !has_manager) {
         WindowState::Minimised
     } else if told.viewable {
@@ -292,7 +292,7 @@ fn inner_clients(
     server: &Server,
     questions: &mut Questions<'_>,
     tops: Vec<WindowNumber>,
-    known: &mut BTreeMap<WindowNumber, Told>,
+    known: &mut BTreeMap<WindowNumber, WindowFacts>,
 ) -> Result<BTreeMap<WindowNumber, WindowNumber>, Trouble> {
     let mut held = BTreeMap::new();
     let mut level: Vec<(WindowNumber, WindowNumber)> = tops.iter().map(|top| (*top, *top)).collect();
@@ -311,7 +311,7 @@ fn inner_clients(
         }
         tell(server, questions, children.iter().map(|(child, _)| child), known)?;
         let (bare, named): (Vec<_>, Vec<_>) =
-            children.into_iter().partition(|(child, _)| known.get(child).is_none_or(Told::is_bare));
+            children.into_iter().partition(|(child, _)| known.get(child).is_none_or(WindowFacts::is_bare));
         held.extend(named);
         level = bare;
     }

@@ -23,7 +23,7 @@ const MAX_PROPERTY: u32 = 1024;
 const ICONIC: u32 = 3;
 
 /// Questions about one window, on their way.
-pub(super) struct Asked<'a> {
+pub(super) struct Requests<'a> {
     attributes: Answer<'a, GetWindowAttributesReply>,
     geometry: Answer<'a, GetGeometryReply>,
     origin: Answer<'a, TranslateCoordinatesReply>,
@@ -38,7 +38,7 @@ pub(super) struct Asked<'a> {
 
 /// What is told of one window.
 #[derive(Debug, Clone)]
-pub(super) struct Told {
+pub(super) struct WindowFacts {
     /// Its place within its parent, border included; on the screen, if that is the root.
     pub outer: Rect,
     /// How wide its border is.
@@ -69,7 +69,7 @@ pub(super) struct Told {
     pub pid: Option<u32>,
 }
 
-impl Told {
+impl WindowFacts {
     /// Returns whether it says nothing of a program: it may be a frame around a window that does.
     pub(super) fn is_bare(&self) -> bool {
         self.title.is_empty() && self.app.is_empty() && !self.managed
@@ -77,10 +77,14 @@ impl Told {
 }
 
 /// Asks about a window, without waiting.
-pub(super) fn ask(server: &Server, root: WindowNumber, number: WindowNumber) -> Result<Asked<'_>, Trouble> {
+pub(super) fn ask(
+    server: &Server,
+    root: WindowNumber,
+    number: WindowNumber,
+) -> Result<Requests<'_>, Trouble> {
     let (connection, atoms) = (&server.connection, &server.atoms);
     let property = |name: Atom| connection.get_property(false, number, name, AtomEnum::ANY, 0, MAX_PROPERTY);
-    Ok(Asked {
+    Ok(Requests {
         attributes: connection.get_window_attributes(number)?,
         geometry: connection.get_geometry(number)?,
         origin: connection.translate_coordinates(number, root, 0, 0)?,
@@ -94,13 +98,13 @@ pub(super) fn ask(server: &Server, root: WindowNumber, number: WindowNumber) -> 
     })
 }
 
-impl Asked<'_> {
+impl Requests<'_> {
     /// Waits for the answers; nothing, if the window is gone.
-    pub(super) fn read(self, server: &Server) -> Result<Option<Told>, Trouble> {
+    pub(super) fn read(self, server: &Server) -> Result<Option<WindowFacts>, Trouble> {
         gone(self.read_all(server))
     }
 
-    fn read_all(self, server: &Server) -> Result<Told, Trouble> {
+    fn read_all(self, server: &Server) -> Result<WindowFacts, Trouble> {
         let (attributes, geometry) = (self.attributes.reply()?, self.geometry.reply()?);
         let origin = self.origin.reply()?;
         let (name, old_name) = (self.name.reply()?, self.old_name.reply()?);
@@ -110,7 +114,7 @@ impl Asked<'_> {
         let (border, width, height) =
             (geometry.border_width.into(), geometry.width.into(), geometry.height.into());
         let (x, y) = (geometry.x.into(), geometry.y.into());
-        Ok(Told {
+        Ok(WindowFacts {
             outer: Rect::new(x, y, width + 2 * border, height + 2 * border),
             border,
             inside: Rect::new(origin.dst_x.into(), origin.dst_y.into(), width, height),

@@ -2,16 +2,16 @@
 
 use tree_sitter::Node;
 
-use super::{Around, Found, Step, child_of_kind};
+use super::{Candidate, NodeContext, Step, child_of_kind};
 use crate::code::Kind;
 
 /// Looks at a node.
-pub(super) fn look<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Found<'t>>) -> Step {
+pub(super) fn look<'t>(node: Node<'t>, around: &NodeContext<'_>, found: &mut Vec<Candidate<'t>>) -> Step {
     match node.kind() {
         "function_definition" => {
             let Some(name) = node.child_by_field_name("name") else { return Step::Past };
             let body = node.child_by_field_name("body");
-            Found::new(Kind::Function, node, name).holds(body).add(found)
+            Candidate::new(Kind::Function, node, name).holds(body).add(found)
         }
         "variable_assignment" if around.inside.is_none() => assignment(Kind::Variable, node, node, found),
         "declaration_command" if around.inside.is_none() => declaration(node, around, found),
@@ -30,15 +30,15 @@ pub(super) fn look<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Foun
     }
 }
 
-fn assignment<'t>(kind: Kind, node: Node<'t>, whole: Node<'t>, found: &mut Vec<Found<'t>>) -> Step {
+fn assignment<'t>(kind: Kind, node: Node<'t>, whole: Node<'t>, found: &mut Vec<Candidate<'t>>) -> Step {
     let name = node.child_by_field_name("name").filter(|name| name.kind() == "variable_name");
     let Some(name) = name else { return Step::Past };
-    let definition = Found { first_only: true, ..Found::new(kind, whole, name) };
+    let definition = Candidate { first_only: true, ..Candidate::new(kind, whole, name) };
     definition.value(node.child_by_field_name("value")).add(found)
 }
 
 /// Takes `readonly A=1`, `declare -r B=2`, `export C=3`.
-fn declaration<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Found<'t>>) -> Step {
+fn declaration<'t>(node: Node<'t>, around: &NodeContext<'_>, found: &mut Vec<Candidate<'t>>) -> Step {
     let has_flag = |child: Node<'t>| {
         let text = around.text(child);
         child.kind() == "word" && text.starts_with('-') && text.contains('r')

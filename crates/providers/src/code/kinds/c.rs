@@ -2,11 +2,11 @@
 
 use tree_sitter::Node;
 
-use super::{Around, Found, Step, child_of_kind};
+use super::{Candidate, NodeContext, Step, child_of_kind};
 use crate::code::Kind;
 
 /// Looks at a node.
-pub(super) fn look<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Found<'t>>) -> Step {
+pub(super) fn look<'t>(node: Node<'t>, around: &NodeContext<'_>, found: &mut Vec<Candidate<'t>>) -> Step {
     match node.kind() {
         "function_definition" => function(node, around, found),
         "declaration" if !around.is_outside_functions() => local_type(node, around, found),
@@ -18,7 +18,7 @@ pub(super) fn look<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Foun
         }
         "enumerator" => {
             let Some(name) = node.child_by_field_name("name") else { return Step::Past };
-            Found::new(Kind::EnumMember, node, name).add(found)
+            Candidate::new(Kind::EnumMember, node, name).add(found)
         }
         "preproc_def" | "preproc_function_def" => define(node, around, found),
         "namespace_definition" => namespace(node, around, found),
@@ -32,7 +32,7 @@ pub(super) fn look<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Foun
         }
         "alias_declaration" | "concept_definition" => {
             let Some(name) = node.child_by_field_name("name") else { return Step::Past };
-            Found::new(Kind::Type, node, name).value(node.child_by_field_name("type")).add(found)
+            Candidate::new(Kind::Type, node, name).value(node.child_by_field_name("type")).add(found)
         }
         "preproc_if"
         | "preproc_ifdef"
@@ -47,13 +47,13 @@ pub(super) fn look<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Foun
     }
 }
 
-fn define<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Found<'t>>) -> Step {
+fn define<'t>(node: Node<'t>, around: &NodeContext<'_>, found: &mut Vec<Candidate<'t>>) -> Step {
     let Some(name) = node.child_by_field_name("name") else { return Step::Past };
     let value = node.child_by_field_name("value");
     if value.is_none() && is_guard(around.text(name).as_bytes(), b"") {
         return Step::Past;
     }
-    Found::new(Kind::Macro, node, name).value(value).add(found)
+    Candidate::new(Kind::Macro, node, name).value(value).add(found)
 }
 
 /// Returns whether a macro only guards a header from being included twice.
@@ -63,30 +63,30 @@ pub(in crate::code) fn is_guard(name: &[u8], value: &[u8]) -> bool {
     value.is_empty() && ["H", "HH", "HPP", "HXX", "INCLUDED", "GUARD"].contains(&last)
 }
 
-fn namespace<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Found<'t>>) -> Step {
+fn namespace<'t>(node: Node<'t>, around: &NodeContext<'_>, found: &mut Vec<Candidate<'t>>) -> Step {
     let Some(name) = node.child_by_field_name("name") else { return Step::Into };
     let names = around.text(name);
     let mut names: Vec<&str> = names.split("::").map(str::trim).collect();
     let last = names.pop().unwrap_or_default().to_owned();
     let owner = (!names.is_empty()).then(|| names.join("::"));
-    let definition = Found::new(Kind::Module, node, name).named(last);
-    Found { owner, ..definition }.holds(node.child_by_field_name("body")).add(found)
+    let definition = Candidate::new(Kind::Module, node, name).named(last);
+    Candidate { owner, ..definition }.holds(node.child_by_field_name("body")).add(found)
 }
 
 /// Takes a struct, union, class or enumeration that is defined here.
 fn type_with_body<'t>(
     node: Node<'t>,
     whole: Node<'t>,
-    around: &Around<'_>,
-    found: &mut Vec<Found<'t>>,
+    around: &NodeContext<'_>,
+    found: &mut Vec<Candidate<'t>>,
 ) -> bool {
     let Some(body) = node.child_by_field_name("body") else { return false };
     let kind = type_kind(node);
     match node.child_by_field_name("name").filter(|name| !name.is_missing()) {
         Some(name) => {
             let Name { node: name, text, owner } = resolve(name, around);
-            let definition = Found::new(kind, whole, name).holds(Some(body));
-            found.push(Found { text, owner, ..definition });
+            let definition = Candidate::new(kind, whole, name).holds(Some(body));
+            found.push(Candidate { text, owner, ..definition });
             true
         }
         None => false,
@@ -101,21 +101,21 @@ fn type_kind(node: Node<'_>) -> Kind {
     }
 }
 
-fn function<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Found<'t>>) -> Step {
+fn function<'t>(node: Node<'t>, around: &NodeContext<'_>, found: &mut Vec<Candidate<'t>>) -> Step {
     let Some(declarator) = node.child_by_field_name("declarator") else { return Step::Past };
     let Some(Name { node: name, text, owner }) = declared_name(declarator, around) else { return Step::Past };
     let kind = function_kind(&text.clone().unwrap_or_else(|| around.text(name)), owner.as_deref(), around);
     let body = node.child_by_field_name("body");
-    let definition = Found::new(kind, node, name).body(child_of_kind(node, &["field_initializer_list"]));
+    let definition = Candidate::new(kind, node, name).body(child_of_kind(node, &["field_initializer_list"]));
     let definition = match body.filter(|body| has_type(*body, around)) {
         Some(body) => definition.holds(Some(body)),
         None => definition.body(body),
     };
-    Found { text, owner, ..definition }.add(found)
+    Candidate { text, owner, ..definition }.add(found)
 }
 
 /// Returns whether the body of a function may define a type.
-fn has_type(body: Node<'_>, around: &Around<'_>) -> bool {
+fn has_type(body: Node<'_>, around: &NodeContext<'_>) -> bool {
     let text = around.source.get(body.byte_range()).unwrap_or_default();
     let words: [&[u8]; 4] = [b"struct", b"class", b"enum", b"union"];
     words.iter().any(|word| {
@@ -129,7 +129,7 @@ fn has_type(body: Node<'_>, around: &Around<'_>) -> bool {
 }
 
 /// Takes a type that is defined within a function.
-fn local_type<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Found<'t>>) -> Step {
+fn local_type<'t>(node: Node<'t>, around: &NodeContext<'_>, found: &mut Vec<Candidate<'t>>) -> Step {
     let Some(of) = node.child_by_field_name("type") else { return Step::Past };
     if of.child_by_field_name("body").is_none() {
         return Step::Past;
@@ -138,7 +138,7 @@ fn local_type<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Found<'t>
 }
 
 /// Tells functions from methods, and those from constructors.
-fn function_kind(name: &str, owner: Option<&str>, around: &Around<'_>) -> Kind {
+fn function_kind(name: &str, owner: Option<&str>, around: &NodeContext<'_>) -> Kind {
     let of = match owner {
         Some(owner) => owner.rsplit("::").next().unwrap_or(owner),
         None if around.has_methods() => around.inside_name,
@@ -148,7 +148,7 @@ fn function_kind(name: &str, owner: Option<&str>, around: &Around<'_>) -> Kind {
 }
 
 /// Takes what a declaration declares: types, variables, prototypes, members.
-fn declaration<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Found<'t>>) -> Step {
+fn declaration<'t>(node: Node<'t>, around: &NodeContext<'_>, found: &mut Vec<Candidate<'t>>) -> Step {
     let mut cursor = node.walk();
     let declarators: Vec<Node<'t>> = node.children_by_field_name("declarator", &mut cursor).collect();
     let mut body = None;
@@ -168,7 +168,7 @@ fn declaration<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Found<'t
         let Some(Name { node: name, text, owner }) = declared_name(declarator, around) else { continue };
         let definition = if is_prototype(declarator) {
             let text = text.clone().unwrap_or_else(|| around.text(name));
-            Found::new(function_kind(&text, owner.as_deref(), around), node, name).declared_if(true)
+            Candidate::new(function_kind(&text, owner.as_deref(), around), node, name).declared_if(true)
         } else {
             let kind = match node.kind() == "field_declaration" || around.has_methods() {
                 true if is_constant && value.is_some() => Kind::Constant,
@@ -176,14 +176,14 @@ fn declaration<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Found<'t
                 false if is_constant => Kind::Constant,
                 false => Kind::Variable,
             };
-            Found::new(kind, node, name).value(value).holds(body.take()).declared_if(is_elsewhere)
+            Candidate::new(kind, node, name).value(value).holds(body.take()).declared_if(is_elsewhere)
         };
-        found.push(Found { text, owner, ..definition });
+        found.push(Candidate { text, owner, ..definition });
     }
     Step::Found
 }
 
-fn children_have(node: Node<'_>, around: &Around<'_>, words: &[&str]) -> bool {
+fn children_have(node: Node<'_>, around: &NodeContext<'_>, words: &[&str]) -> bool {
     let mut cursor = node.walk();
     node.children(&mut cursor)
         .filter(|child| matches!(child.kind(), "type_qualifier" | "storage_class_specifier"))
@@ -227,7 +227,7 @@ struct Name<'t> {
     owner: Option<String>,
 }
 
-fn declared_name<'t>(mut node: Node<'t>, around: &Around<'_>) -> Option<Name<'t>> {
+fn declared_name<'t>(mut node: Node<'t>, around: &NodeContext<'_>) -> Option<Name<'t>> {
     while let Some(inner) = inner_declarator(node) {
         node = inner;
     }
@@ -245,7 +245,7 @@ fn declared_name<'t>(mut node: Node<'t>, around: &Around<'_>) -> Option<Name<'t>
 }
 
 /// Takes a name apart that may be qualified, a template's, or an operator's.
-fn resolve<'t>(mut node: Node<'t>, around: &Around<'_>) -> Name<'t> {
+fn resolve<'t>(mut node: Node<'t>, around: &NodeContext<'_>) -> Name<'t> {
     let mut owners: Vec<String> = Vec::new();
     loop {
         match node.kind() {
@@ -287,7 +287,7 @@ fn collapsed(text: &str) -> String {
     whole
 }
 
-fn type_definition<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Found<'t>>) -> Step {
+fn type_definition<'t>(node: Node<'t>, around: &NodeContext<'_>, found: &mut Vec<Candidate<'t>>) -> Step {
     let Some(of) = node.child_by_field_name("type") else { return Step::Past };
     let tag = of.child_by_field_name("name").map(|name| around.text(name));
     let body = of.child_by_field_name("body");
@@ -304,10 +304,10 @@ fn type_definition<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Foun
         }
         if !is_taken && declarator.kind() == "type_identifier" {
             is_taken = true;
-            found.push(Found::new(type_kind(of), node, name).holds(body));
+            found.push(Candidate::new(type_kind(of), node, name).holds(body));
             continue;
         }
-        found.push(Found::new(Kind::Type, node, name).body(body));
+        found.push(Candidate::new(Kind::Type, node, name).body(body));
     }
     Step::Found
 }

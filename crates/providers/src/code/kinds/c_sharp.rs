@@ -2,11 +2,11 @@
 
 use tree_sitter::Node;
 
-use super::{Around, Found, Step, child_of_kind};
+use super::{Candidate, NodeContext, Step, child_of_kind};
 use crate::code::Kind;
 
 /// Looks at a node.
-pub(super) fn look<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Found<'t>>) -> Step {
+pub(super) fn look<'t>(node: Node<'t>, around: &NodeContext<'_>, found: &mut Vec<Candidate<'t>>) -> Step {
     let kind = match node.kind() {
         "namespace_declaration" | "file_scoped_namespace_declaration" => {
             return namespace(node, around, found);
@@ -33,7 +33,7 @@ pub(super) fn look<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Foun
     };
     let Some(name) = node.child_by_field_name("name") else { return Step::Past };
     let body = node.child_by_field_name("body");
-    let definition = Found::new(kind, node, name);
+    let definition = Candidate::new(kind, node, name);
     match kind {
         Kind::Method | Kind::Constructor | Kind::Function => {
             definition.body(body).declared_if(body.is_none()).add(found)
@@ -46,19 +46,20 @@ pub(super) fn look<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Foun
     }
 }
 
-fn namespace<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Found<'t>>) -> Step {
+fn namespace<'t>(node: Node<'t>, around: &NodeContext<'_>, found: &mut Vec<Candidate<'t>>) -> Step {
     let Some(name) = node.child_by_field_name("name") else { return Step::Into };
     let names = around.text(name);
     let (owner, last) = match names.rsplit_once('.') {
         Some((owner, last)) => (Some(owner.to_owned()), last.to_owned()),
         None => (None, names.clone()),
     };
-    let definition = Found::new(Kind::Module, node, name).named(last).holds(node.child_by_field_name("body"));
-    Found { owner, ..definition }.add(found)
+    let definition =
+        Candidate::new(Kind::Module, node, name).named(last).holds(node.child_by_field_name("body"));
+    Candidate { owner, ..definition }.add(found)
 }
 
 /// Takes members that have no name of their own.
-fn unusual<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Found<'t>>) -> Step {
+fn unusual<'t>(node: Node<'t>, around: &NodeContext<'_>, found: &mut Vec<Candidate<'t>>) -> Step {
     let field = |name: &str| node.child_by_field_name(name);
     let (kind, name, text) = match node.kind() {
         "destructor_declaration" => {
@@ -78,7 +79,7 @@ fn unusual<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Found<'t>>) 
             (Kind::Property, name, "this".to_owned())
         }
     };
-    Found::new(kind, node, name)
+    Candidate::new(kind, node, name)
         .named(text)
         .body(field("body"))
         .value(field("accessors"))
@@ -86,7 +87,7 @@ fn unusual<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Found<'t>>) 
         .add(found)
 }
 
-fn fields<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Found<'t>>) -> Step {
+fn fields<'t>(node: Node<'t>, around: &NodeContext<'_>, found: &mut Vec<Candidate<'t>>) -> Step {
     let mut cursor = node.walk();
     let has = |words: &[&str]| {
         let mut cursor = node.walk();
@@ -108,7 +109,7 @@ fn fields<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Found<'t>>) -
         };
         let last = u32::try_from(declarator.named_child_count()).unwrap_or(0).saturating_sub(1);
         let value = declarator.named_child(last).filter(|value| value.id() != name.id());
-        found.push(Found::new(kind, node, name).value(value));
+        found.push(Candidate::new(kind, node, name).value(value));
     }
     Step::Found
 }

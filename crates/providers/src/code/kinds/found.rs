@@ -15,12 +15,12 @@ pub(in crate::code) enum Step {
     /// It is the outer part of the one definition in it: `export …`, `template <…> …`.
     Wrap,
     /// It defines what was added to the list.
-    Found,
+    Candidate,
 }
 
 /// Where a node stands.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::code) struct Around<'a> {
+pub(in crate::code) struct NodeContext<'a> {
     /// The text.
     pub source: &'a [u8],
     /// What the definition is that it is in.
@@ -29,7 +29,7 @@ pub(in crate::code) struct Around<'a> {
     pub inside_name: &'a str,
 }
 
-impl Around<'_> {
+impl NodeContext<'_> {
     /// Returns a node's text.
     pub fn text(&self, node: Node<'_>) -> String {
         let bytes = self.source.get(node.byte_range()).unwrap_or_default();
@@ -59,7 +59,7 @@ impl Around<'_> {
 
 /// A definition that the rules of a language have found.
 #[derive(Debug)]
-pub(in crate::code) struct Found<'t> {
+pub(in crate::code) struct Candidate<'t> {
     /// The whole of it.
     pub whole: Node<'t>,
     /// Where its header begins, if not with the whole.
@@ -82,7 +82,7 @@ pub(in crate::code) struct Found<'t> {
     pub first_only: bool,
 }
 
-impl<'t> Found<'t> {
+impl<'t> Candidate<'t> {
     /// Creates one of a node and the node of its name.
     pub fn new(kind: Kind, whole: Node<'t>, name: Node<'t>) -> Self {
         Self {

@@ -2,11 +2,11 @@
 
 use tree_sitter::Node;
 
-use super::{Around, Found, Step, child_of_kind};
+use super::{Candidate, NodeContext, Step, child_of_kind};
 use crate::code::Kind;
 
 /// Looks at a node.
-pub(super) fn look<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Found<'t>>) -> Step {
+pub(super) fn look<'t>(node: Node<'t>, around: &NodeContext<'_>, found: &mut Vec<Candidate<'t>>) -> Step {
     let kind = match node.kind() {
         "class_declaration" => Kind::Class,
         "interface_declaration" | "annotation_type_declaration" => Kind::Interface,
@@ -23,14 +23,14 @@ pub(super) fn look<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Foun
     };
     let Some(name) = node.child_by_field_name("name") else { return Step::Past };
     let body = node.child_by_field_name("body");
-    let definition = Found::new(kind, node, name);
+    let definition = Candidate::new(kind, node, name);
     if kind.is_callable() {
         return definition.body(body).declared_if(body.is_none()).add(found);
     }
     definition.holds(body.filter(|_| kind != Kind::Module)).body(body).add(found)
 }
 
-fn fields<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Found<'t>>) -> Step {
+fn fields<'t>(node: Node<'t>, around: &NodeContext<'_>, found: &mut Vec<Candidate<'t>>) -> Step {
     let modifiers = child_of_kind(node, &["modifiers"]);
     let has = |word: &str| modifiers.is_some_and(|modifiers| child_of_kind(modifiers, &[word]).is_some());
     let is_constant = node.kind() == "constant_declaration" || (has("static") && has("final"));
@@ -39,7 +39,7 @@ fn fields<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Found<'t>>) -
     let mut cursor = node.walk();
     for declarator in node.children_by_field_name("declarator", &mut cursor) {
         let Some(name) = declarator.child_by_field_name("name") else { continue };
-        found.push(Found::new(kind, node, name).value(declarator.child_by_field_name("value")));
+        found.push(Candidate::new(kind, node, name).value(declarator.child_by_field_name("value")));
     }
     Step::Found
 }

@@ -5,11 +5,11 @@
 
 use tree_sitter::Node;
 
-use super::{Around, Found, Step, child_of_kind};
+use super::{Candidate, NodeContext, Step, child_of_kind};
 use crate::code::Kind;
 
 /// Looks at a node.
-pub(super) fn look<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Found<'t>>) -> Step {
+pub(super) fn look<'t>(node: Node<'t>, around: &NodeContext<'_>, found: &mut Vec<Candidate<'t>>) -> Step {
     match node.kind() {
         "function_declaration" | "generator_function_declaration" => named(Kind::Function, node, found),
         "function_signature" => declared(Kind::Function, node, found),
@@ -47,26 +47,26 @@ pub(super) fn look<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Foun
 }
 
 /// Takes something with a name and perhaps a body.
-fn named<'t>(kind: Kind, node: Node<'t>, found: &mut Vec<Found<'t>>) -> Step {
+fn named<'t>(kind: Kind, node: Node<'t>, found: &mut Vec<Candidate<'t>>) -> Step {
     let Some(name) = node.child_by_field_name("name") else { return Step::Past };
-    Found::new(kind, node, name).holds(node.child_by_field_name("body")).add(found)
+    Candidate::new(kind, node, name).holds(node.child_by_field_name("body")).add(found)
 }
 
-fn declared<'t>(kind: Kind, node: Node<'t>, found: &mut Vec<Found<'t>>) -> Step {
+fn declared<'t>(kind: Kind, node: Node<'t>, found: &mut Vec<Candidate<'t>>) -> Step {
     let Some(name) = node.child_by_field_name("name") else { return Step::Past };
-    Found::new(kind, node, name).declared_if(true).add(found)
+    Candidate::new(kind, node, name).declared_if(true).add(found)
 }
 
-fn module<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Found<'t>>) -> Step {
+fn module<'t>(node: Node<'t>, around: &NodeContext<'_>, found: &mut Vec<Candidate<'t>>) -> Step {
     let Some(name) = node.child_by_field_name("name") else { return Step::Past };
     let text = unquoted(&around.text(name));
-    Found::new(Kind::Module, node, name).named(text).holds(node.child_by_field_name("body")).add(found)
+    Candidate::new(Kind::Module, node, name).named(text).holds(node.child_by_field_name("body")).add(found)
 }
 
-fn type_alias<'t>(node: Node<'t>, found: &mut Vec<Found<'t>>) -> Step {
+fn type_alias<'t>(node: Node<'t>, found: &mut Vec<Candidate<'t>>) -> Step {
     let Some(name) = node.child_by_field_name("name") else { return Step::Past };
     let value = node.child_by_field_name("value");
-    let mut definition = Found::new(Kind::Type, node, name).value(value);
+    let mut definition = Candidate::new(Kind::Type, node, name).value(value);
     definition.members.extend(value.filter(|value| value.kind() == "object_type"));
     definition.add(found)
 }
@@ -76,21 +76,21 @@ fn member<'t>(
     kind: Kind,
     node: Node<'t>,
     name: Option<Node<'t>>,
-    around: &Around<'_>,
-    found: &mut Vec<Found<'t>>,
+    around: &NodeContext<'_>,
+    found: &mut Vec<Candidate<'t>>,
 ) -> Step {
     let Some(name) = name else { return Step::Past };
-    Found::new(kind, node, name).named(unquoted(&around.text(name))).add(found)
+    Candidate::new(kind, node, name).named(unquoted(&around.text(name))).add(found)
 }
 
-fn declared_member<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Found<'t>>) -> Step {
+fn declared_member<'t>(node: Node<'t>, around: &NodeContext<'_>, found: &mut Vec<Candidate<'t>>) -> Step {
     let Some(name) = node.child_by_field_name("name") else { return Step::Past };
     let text = unquoted(&around.text(name));
     let kind = if text == "constructor" { Kind::Constructor } else { Kind::Method };
-    Found::new(kind, node, name).named(text).declared_if(true).add(found)
+    Candidate::new(kind, node, name).named(text).declared_if(true).add(found)
 }
 
-fn method<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Found<'t>>) -> Step {
+fn method<'t>(node: Node<'t>, around: &NodeContext<'_>, found: &mut Vec<Candidate<'t>>) -> Step {
     let Some(name) = node.child_by_field_name("name") else { return Step::Past };
     let text = unquoted(&around.text(name));
     let kind = match text.as_str() {
@@ -98,7 +98,8 @@ fn method<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Found<'t>>) -
         _ if child_of_kind(node, &["get", "set"]).is_some() => Kind::Property,
         _ => Kind::Method,
     };
-    let step = Found::new(kind, node, name).named(text).holds(node.child_by_field_name("body")).add(found);
+    let step =
+        Candidate::new(kind, node, name).named(text).holds(node.child_by_field_name("body")).add(found);
     if kind == Kind::Constructor {
         parameters(node, around, found);
     }
@@ -106,31 +107,31 @@ fn method<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Found<'t>>) -
 }
 
 /// Takes the fields that parameters of a constructor make.
-fn parameters<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Found<'t>>) {
+fn parameters<'t>(node: Node<'t>, around: &NodeContext<'_>, found: &mut Vec<Candidate<'t>>) {
     let Some(parameters) = node.child_by_field_name("parameters") else { return };
     let mut cursor = parameters.walk();
     for parameter in parameters.named_children(&mut cursor) {
         let name = parameter.child_by_field_name("pattern").filter(|name| name.kind() == "identifier");
         let is_field = child_of_kind(parameter, &["accessibility_modifier", "readonly", "override_modifier"]);
         if let (Some(name), Some(_)) = (name, is_field) {
-            found.push(Found::new(Kind::Field, parameter, name).named(around.text(name)));
+            found.push(Candidate::new(Kind::Field, parameter, name).named(around.text(name)));
         }
     }
 }
 
-fn field<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Found<'t>>) -> Step {
+fn field<'t>(node: Node<'t>, around: &NodeContext<'_>, found: &mut Vec<Candidate<'t>>) -> Step {
     let name = node.child_by_field_name("name").or_else(|| node.child_by_field_name("property"));
     let Some(name) = name else { return Step::Past };
     let value = node.child_by_field_name("value");
     let definition = match value.filter(|value| is_function(*value)) {
-        Some(function) => Found::new(Kind::Method, node, name).body(function.child_by_field_name("body")),
-        None => Found::new(Kind::Field, node, name).value(value),
+        Some(function) => Candidate::new(Kind::Method, node, name).body(function.child_by_field_name("body")),
+        None => Candidate::new(Kind::Field, node, name).value(value),
     };
     definition.named(unquoted(&around.text(name))).add(found)
 }
 
 /// Takes a function in an object; objects in it are checked too.
-fn pair<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Found<'t>>) -> Step {
+fn pair<'t>(node: Node<'t>, around: &NodeContext<'_>, found: &mut Vec<Candidate<'t>>) -> Step {
     let (Some(name), Some(value)) = (node.child_by_field_name("key"), node.child_by_field_name("value"))
     else {
         return Step::Past;
@@ -138,14 +139,14 @@ fn pair<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Found<'t>>) -> 
     match value.kind() {
         "object" => Step::Into,
         _ if is_function(value) && name.kind() != "computed_property_name" => {
-            let definition = Found::new(Kind::Method, node, name).named(unquoted(&around.text(name)));
+            let definition = Candidate::new(Kind::Method, node, name).named(unquoted(&around.text(name)));
             function_body(definition, value).add(found)
         }
         _ => Step::Past,
     }
 }
 
-fn export<'t>(node: Node<'t>, found: &mut Vec<Found<'t>>) -> Step {
+fn export<'t>(node: Node<'t>, found: &mut Vec<Candidate<'t>>) -> Step {
     if node.child_by_field_name("declaration").is_some() {
         return Step::Wrap;
     }
@@ -156,13 +157,13 @@ fn export<'t>(node: Node<'t>, found: &mut Vec<Found<'t>>) -> Step {
     let value = plain(value);
     let Some(definition) = of_value(node, value, value) else { return Step::Past };
     match value.child_by_field_name("name") {
-        Some(name) if value.kind() != "arrow_function" => Found { name, ..definition }.add(found),
+        Some(name) if value.kind() != "arrow_function" => Candidate { name, ..definition }.add(found),
         _ => definition.named("default".to_owned()).add(found),
     }
 }
 
 /// Takes the names that a statement binds, each with its value.
-fn variables<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Found<'t>>) -> Step {
+fn variables<'t>(node: Node<'t>, around: &NodeContext<'_>, found: &mut Vec<Candidate<'t>>) -> Step {
     let is_constant = child_of_kind(node, &["const"]).is_some();
     let mut cursor = node.walk();
     let all: Vec<Node<'t>> =
@@ -181,11 +182,11 @@ fn variables<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Found<'t>>
             Some(definition) => {
                 let is_object = definition.kind == Kind::Constant;
                 let kind = if is_object && !is_constant { Kind::Variable } else { definition.kind };
-                found.push(Found { kind, ..definition });
+                found.push(Candidate { kind, ..definition });
             }
             None => {
                 let kind = if is_constant { Kind::Constant } else { Kind::Variable };
-                let mut definition = Found::new(kind, whole, name).value(value);
+                let mut definition = Candidate::new(kind, whole, name).value(value);
                 let called = value.map(plain).filter(|value| value.kind() == "call_expression");
                 definition.members.extend(called.filter(|call| calls_where_it_stands(*call, around)));
                 found.push(definition);
@@ -196,19 +197,19 @@ fn variables<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Found<'t>>
 }
 
 /// Creates a definition of a value that has parts: a function, a class, an object.
-fn of_value<'t>(whole: Node<'t>, name: Node<'t>, value: Node<'t>) -> Option<Found<'t>> {
+fn of_value<'t>(whole: Node<'t>, name: Node<'t>, value: Node<'t>) -> Option<Candidate<'t>> {
     match value.kind() {
-        "class" => Some(Found::new(Kind::Class, whole, name).holds(value.child_by_field_name("body"))),
+        "class" => Some(Candidate::new(Kind::Class, whole, name).holds(value.child_by_field_name("body"))),
         "object" => {
-            let definition = Found::new(Kind::Constant, whole, name).value(Some(value));
-            Some(Found { members: vec![value], ..definition })
+            let definition = Candidate::new(Kind::Constant, whole, name).value(Some(value));
+            Some(Candidate { members: vec![value], ..definition })
         }
-        _ if is_function(value) => Some(function_body(Found::new(Kind::Function, whole, name), value)),
+        _ if is_function(value) => Some(function_body(Candidate::new(Kind::Function, whole, name), value)),
         _ => None,
     }
 }
 
-fn function_body<'t>(definition: Found<'t>, function: Node<'t>) -> Found<'t> {
+fn function_body<'t>(definition: Candidate<'t>, function: Node<'t>) -> Candidate<'t> {
     match function.child_by_field_name("body") {
         Some(body) if body.kind() == "statement_block" => definition.holds(Some(body)),
         body => definition.body(body),
@@ -229,12 +230,12 @@ fn plain(mut node: Node<'_>) -> Node<'_> {
 }
 
 /// Returns whether a value is what another module exports.
-fn is_import(value: Node<'_>, around: &Around<'_>) -> bool {
+fn is_import(value: Node<'_>, around: &NodeContext<'_>) -> bool {
     around.source.get(value.byte_range()).is_some_and(|text| text.starts_with(b"require("))
 }
 
 /// Looks at a statement outside functions: it may be a function that is called, or an assignment to a member.
-fn statement<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Found<'t>>) -> Step {
+fn statement<'t>(node: Node<'t>, around: &NodeContext<'_>, found: &mut Vec<Candidate<'t>>) -> Step {
     let Some(inner) = node.named_child(0) else { return Step::Past };
     match inner.kind() {
         "internal_module" => Step::Into,
@@ -246,7 +247,7 @@ fn statement<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Found<'t>>
 }
 
 /// Returns whether a call is of a function that is written where it is called, or of `define`.
-fn calls_where_it_stands(call: Node<'_>, around: &Around<'_>) -> bool {
+fn calls_where_it_stands(call: Node<'_>, around: &NodeContext<'_>) -> bool {
     let Some(mut callee) = call.child_by_field_name("function") else { return false };
     if callee.kind() == "member_expression" {
         let Some(object) = callee.child_by_field_name("object") else { return false };
@@ -263,8 +264,8 @@ fn calls_where_it_stands(call: Node<'_>, around: &Around<'_>) -> bool {
 fn assignment<'t>(
     node: Node<'t>,
     assignment: Node<'t>,
-    around: &Around<'_>,
-    found: &mut Vec<Found<'t>>,
+    around: &NodeContext<'_>,
+    found: &mut Vec<Candidate<'t>>,
 ) -> Step {
     let fields = (assignment.child_by_field_name("left"), assignment.child_by_field_name("right"));
     let (Some(left), Some(right)) = fields else { return Step::Past };
@@ -284,12 +285,12 @@ fn assignment<'t>(
     let Some(definition) = of_value(node, name, value) else { return Step::Past };
     if owner == "module" && last == "exports" {
         return match value.child_by_field_name("name") {
-            Some(name) if value.kind() != "object" => Found { name, ..definition }.add(found),
+            Some(name) if value.kind() != "object" => Candidate { name, ..definition }.add(found),
             _ => definition.add(found),
         };
     }
     if last == "prototype" {
-        let definition = Found { kind: Kind::Implementation, name: object, ..definition };
+        let definition = Candidate { kind: Kind::Implementation, name: object, ..definition };
         return definition.add(found);
     }
     let globals = ["exports", "module.exports", "window", "globalThis", "self", "global", "this", "root"];
@@ -300,7 +301,7 @@ fn assignment<'t>(
     let owner = owner.rsplit('.').next().unwrap_or(owner).to_owned();
     let kind = if definition.kind == Kind::Function { Kind::Method } else { definition.kind };
     let owner = owner.chars().all(|it| it.is_alphanumeric() || it == '_' || it == '$').then_some(owner);
-    Found { kind, owner, ..definition }.add(found)
+    Candidate { kind, owner, ..definition }.add(found)
 }
 
 /// Takes the quotes off a name.

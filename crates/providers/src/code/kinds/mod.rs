@@ -18,6 +18,6 @@ mod rust;
 mod swift;
 
 pub(super) use c::is_guard;
-pub(super) use found::{Around, Found, Step};
+pub(super) use found::{Candidate, NodeContext, Step};
 use rules::child_of_kind;
 pub(super) use rules::{has_rules, look};

@@ -2,11 +2,11 @@
 
 use tree_sitter::Node;
 
-use super::{Around, Found, Step};
+use super::{Candidate, NodeContext, Step};
 use crate::code::Kind;
 
 /// Looks at a node.
-pub(super) fn look<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Found<'t>>) -> Step {
+pub(super) fn look<'t>(node: Node<'t>, around: &NodeContext<'_>, found: &mut Vec<Candidate<'t>>) -> Step {
     match node.kind() {
         "function_definition" => function(node, node, false, around, found),
         "class_definition" => class(node, node, found),
@@ -38,8 +38,8 @@ fn function<'t>(
     whole: Node<'t>,
     node: Node<'t>,
     is_property: bool,
-    around: &Around<'_>,
-    found: &mut Vec<Found<'t>>,
+    around: &NodeContext<'_>,
+    found: &mut Vec<Candidate<'t>>,
 ) -> Step {
     let Some(name) = node.child_by_field_name("name") else { return Step::Past };
     let kind = match around.function() {
@@ -47,18 +47,18 @@ fn function<'t>(
         Kind::Method if around.is_text(name, "__init__") => Kind::Constructor,
         kind => kind,
     };
-    let definition = Found { head: node, ..Found::new(kind, whole, name) };
+    let definition = Candidate { head: node, ..Candidate::new(kind, whole, name) };
     definition.holds(node.child_by_field_name("body")).add(found)
 }
 
-fn class<'t>(whole: Node<'t>, node: Node<'t>, found: &mut Vec<Found<'t>>) -> Step {
+fn class<'t>(whole: Node<'t>, node: Node<'t>, found: &mut Vec<Candidate<'t>>) -> Step {
     let Some(name) = node.child_by_field_name("name") else { return Step::Past };
-    let definition = Found { head: node, ..Found::new(Kind::Class, whole, name) };
+    let definition = Candidate { head: node, ..Candidate::new(Kind::Class, whole, name) };
     definition.holds(node.child_by_field_name("body")).add(found)
 }
 
 /// Returns whether a function is decorated as a property, or as what sets one.
-fn is_property(decorated: Node<'_>, around: &Around<'_>) -> bool {
+fn is_property(decorated: Node<'_>, around: &NodeContext<'_>) -> bool {
     let mut cursor = decorated.walk();
     decorated.children(&mut cursor).filter(|child| child.kind() == "decorator").any(|decorator| {
         let text = around.text(decorator);
@@ -69,7 +69,7 @@ fn is_property(decorated: Node<'_>, around: &Around<'_>) -> bool {
     })
 }
 
-fn assignment<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Found<'t>>) -> Step {
+fn assignment<'t>(node: Node<'t>, around: &NodeContext<'_>, found: &mut Vec<Candidate<'t>>) -> Step {
     let Some(assignment) = node.named_child(0).filter(|child| child.kind() == "assignment") else {
         return Step::Past;
     };
@@ -91,17 +91,17 @@ fn assignment<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Found<'t>
             Some(Kind::Class) => Kind::Field,
             _ => Kind::Variable,
         };
-        let definition = Found { first_only: true, ..Found::new(kind, node, name) };
+        let definition = Candidate { first_only: true, ..Candidate::new(kind, node, name) };
         definition.value(value).add(found);
     }
     Step::Found
 }
 
-fn type_alias<'t>(node: Node<'t>, found: &mut Vec<Found<'t>>) -> Step {
+fn type_alias<'t>(node: Node<'t>, found: &mut Vec<Candidate<'t>>) -> Step {
     let Some(mut name) = node.child_by_field_name("left") else { return Step::Past };
     // A type, perhaps a generic one, around the name.
     while let Some(inner) = name.named_child(0).filter(|_| name.kind() != "identifier") {
         name = inner;
     }
-    Found::new(Kind::Type, node, name).value(node.child_by_field_name("right")).add(found)
+    Candidate::new(Kind::Type, node, name).value(node.child_by_field_name("right")).add(found)
 }

@@ -2,11 +2,11 @@
 
 use tree_sitter::Node;
 
-use super::{Around, Found, Step};
+use super::{Candidate, NodeContext, Step};
 use crate::code::Kind;
 
 /// Looks at a node.
-pub(super) fn look<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Found<'t>>) -> Step {
+pub(super) fn look<'t>(node: Node<'t>, around: &NodeContext<'_>, found: &mut Vec<Candidate<'t>>) -> Step {
     match node.kind() {
         "module" => holder(Kind::Module, node, around, found),
         "class" => holder(Kind::Class, node, around, found),
@@ -14,7 +14,7 @@ pub(super) fn look<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Foun
         "alias" => match node.child_by_field_name("name") {
             Some(name) => {
                 let text = around.text(name).trim_start_matches(':').to_owned();
-                Found::new(function_kind(around), node, name).named(text).add(found)
+                Candidate::new(function_kind(around), node, name).named(text).add(found)
             }
             None => Step::Past,
         },
@@ -42,7 +42,7 @@ pub(super) fn look<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Foun
     }
 }
 
-fn function_kind(around: &Around<'_>) -> Kind {
+fn function_kind(around: &NodeContext<'_>) -> Kind {
     match around.inside {
         Some(Kind::Class | Kind::Module | Kind::Struct) => Kind::Method,
         _ => Kind::Function,
@@ -50,7 +50,7 @@ fn function_kind(around: &Around<'_>) -> Kind {
 }
 
 /// Takes a name such as `A::B` apart.
-fn last_of<'t>(name: Node<'t>, around: &Around<'_>) -> (Node<'t>, Option<String>) {
+fn last_of<'t>(name: Node<'t>, around: &NodeContext<'_>) -> (Node<'t>, Option<String>) {
     if name.kind() != "scope_resolution" {
         return (name, None);
     }
@@ -58,15 +58,15 @@ fn last_of<'t>(name: Node<'t>, around: &Around<'_>) -> (Node<'t>, Option<String>
     (name.child_by_field_name("name").unwrap_or(name), owner)
 }
 
-fn holder<'t>(kind: Kind, node: Node<'t>, around: &Around<'_>, found: &mut Vec<Found<'t>>) -> Step {
+fn holder<'t>(kind: Kind, node: Node<'t>, around: &NodeContext<'_>, found: &mut Vec<Candidate<'t>>) -> Step {
     let Some(name) = node.child_by_field_name("name") else { return Step::Past };
     let (name, owner) = last_of(name, around);
-    let definition = Found::new(kind, node, name).holds(node.child_by_field_name("body"));
+    let definition = Candidate::new(kind, node, name).holds(node.child_by_field_name("body"));
     let header_end = node.child_by_field_name("superclass").map_or(name.end_byte(), |it| it.end_byte());
-    Found { owner, header_end, ..definition }.add(found)
+    Candidate { owner, header_end, ..definition }.add(found)
 }
 
-fn method<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Found<'t>>) -> Step {
+fn method<'t>(node: Node<'t>, around: &NodeContext<'_>, found: &mut Vec<Candidate<'t>>) -> Step {
     let Some(name) = node.child_by_field_name("name") else { return Step::Past };
     let object = node.child_by_field_name("object");
     let owner = object.filter(|object| object.kind() == "constant").map(|object| around.text(object));
@@ -76,11 +76,11 @@ fn method<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Found<'t>>) -
         kind => kind,
     };
     let header_end = node.child_by_field_name("parameters").map_or(name.end_byte(), |it| it.end_byte());
-    Found { owner, header_end, ..Found::new(kind, node, name) }.add(found)
+    Candidate { owner, header_end, ..Candidate::new(kind, node, name) }.add(found)
 }
 
 /// Takes a constant; what is made by `Struct.new` or `Class.new` is a class.
-fn constant<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Found<'t>>) -> Step {
+fn constant<'t>(node: Node<'t>, around: &NodeContext<'_>, found: &mut Vec<Candidate<'t>>) -> Step {
     let (Some(left), Some(right)) = (node.child_by_field_name("left"), node.child_by_field_name("right"))
     else {
         return Step::Past;
@@ -99,16 +99,16 @@ fn constant<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Found<'t>>)
         "Module" => Kind::Module,
         _ => Kind::Constant,
     };
-    let mut definition = Found::new(kind, node, name).value(Some(right));
+    let mut definition = Candidate::new(kind, node, name).value(Some(right));
     // `Options.new do … end` may make a class, too.
     definition.members.extend(block);
     if kind != Kind::Constant {
         definition.header_end = block.map_or(definition.header_end, |block| block.start_byte());
     }
-    Found { owner, first_only: true, ..definition }.add(found)
+    Candidate { owner, first_only: true, ..definition }.add(found)
 }
 
-fn call<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Found<'t>>) -> Step {
+fn call<'t>(node: Node<'t>, around: &NodeContext<'_>, found: &mut Vec<Candidate<'t>>) -> Step {
     let Some(method) = node.child_by_field_name("method") else { return Step::Past };
     let block = node.child_by_field_name("block");
     let arguments = node.child_by_field_name("arguments");
@@ -132,7 +132,7 @@ fn call<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Found<'t>>) -> 
     for symbol in arguments.named_children(&mut cursor) {
         if symbol.kind() == "simple_symbol" {
             let text = around.text(symbol).trim_start_matches(':').to_owned();
-            found.push(Found::new(kind, node, symbol).named(text).body(block));
+            found.push(Candidate::new(kind, node, symbol).named(text).body(block));
         }
         if only_first {
             break;

@@ -2,7 +2,7 @@
 
 use tree_sitter::Node;
 
-use super::{Around, Found, Step};
+use super::{Candidate, NodeContext, Step};
 use super::{bash, c, c_sharp, go, java, javascript, kotlin, php, python, ruby, rust, swift};
 use crate::syntax::Language;
 
@@ -15,8 +15,8 @@ pub(in crate::code) const fn has_rules(language: Language) -> bool {
 pub(in crate::code) fn look<'t>(
     language: Language,
     node: Node<'t>,
-    around: &Around<'_>,
-    found: &mut Vec<Found<'t>>,
+    around: &NodeContext<'_>,
+    found: &mut Vec<Candidate<'t>>,
 ) -> Step {
     match language {
         Language::Rust => rust::look(node, around, found),

@@ -2,14 +2,14 @@
 
 use tree_sitter::Node;
 
-use super::{Around, Found, Step, child_of_kind};
+use super::{Candidate, NodeContext, Step, child_of_kind};
 use crate::code::Kind;
 
 /// How long the name of an implementation can be whose type has none.
 const MAX_TYPE_CHARS: usize = 60;
 
 /// Looks at a node.
-pub(super) fn look<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Found<'t>>) -> Step {
+pub(super) fn look<'t>(node: Node<'t>, around: &NodeContext<'_>, found: &mut Vec<Candidate<'t>>) -> Step {
     let kind = match node.kind() {
         "function_item" | "function_signature_item" => around.function(),
         "struct_item" | "union_item" => Kind::Struct,
@@ -30,7 +30,7 @@ pub(super) fn look<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Foun
     };
     let Some(name) = node.child_by_field_name("name") else { return Step::Past };
     let body = node.child_by_field_name("body");
-    let mut definition = Found::new(kind, node, name);
+    let mut definition = Candidate::new(kind, node, name);
     definition.text = around.text(name).strip_prefix("r#").map(str::to_owned);
     let definition = match kind {
         Kind::Macro => definition.body(child_of_kind(node, &["macro_rule", "(", "{", "["])),
@@ -50,14 +50,14 @@ pub(super) fn look<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Foun
     definition.declared_if(declared_only).add(found)
 }
 
-fn is_unnamed(constant: Node<'_>, around: &Around<'_>) -> bool {
+fn is_unnamed(constant: Node<'_>, around: &NodeContext<'_>) -> bool {
     constant.child_by_field_name("name").is_some_and(|name| around.is_text(name, "_"))
 }
 
-fn implementation<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Found<'t>>) -> Step {
+fn implementation<'t>(node: Node<'t>, around: &NodeContext<'_>, found: &mut Vec<Candidate<'t>>) -> Step {
     let Some(of) = node.child_by_field_name("type") else { return Step::Into };
     let name = type_name(of);
-    let definition = Found::new(Kind::Implementation, node, name).holds(node.child_by_field_name("body"));
+    let definition = Candidate::new(Kind::Implementation, node, name).holds(node.child_by_field_name("body"));
     if name.kind().ends_with("identifier") || name.kind() == "primitive_type" {
         return definition.add(found);
     }

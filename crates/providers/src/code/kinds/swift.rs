@@ -2,11 +2,11 @@
 
 use tree_sitter::Node;
 
-use super::{Around, Found, Step, child_of_kind};
+use super::{Candidate, NodeContext, Step, child_of_kind};
 use crate::code::Kind;
 
 /// Looks at a node.
-pub(super) fn look<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Found<'t>>) -> Step {
+pub(super) fn look<'t>(node: Node<'t>, around: &NodeContext<'_>, found: &mut Vec<Candidate<'t>>) -> Step {
     let field = |name: &str| node.child_by_field_name(name);
     let (kind, name, text) = match node.kind() {
         "class_declaration" => return holder(node, around, found),
@@ -27,7 +27,7 @@ pub(super) fn look<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Foun
     };
     let Some(name) = name else { return Step::Past };
     let body = field("body").or_else(|| child_of_kind(node, &["computed_property"]));
-    let definition = Found::new(kind, node, name);
+    let definition = Candidate::new(kind, node, name);
     let definition = match text {
         Some(text) => definition.named(text.to_owned()),
         None => definition,
@@ -46,7 +46,7 @@ pub(super) fn look<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Foun
     }
 }
 
-fn holder<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Found<'t>>) -> Step {
+fn holder<'t>(node: Node<'t>, around: &NodeContext<'_>, found: &mut Vec<Candidate<'t>>) -> Step {
     let Some(mut name) = node.child_by_field_name("name") else { return Step::Past };
     let kind = match node.child_by_field_name("declaration_kind").map(|kind| kind.kind()) {
         Some("struct") => Kind::Struct,
@@ -66,11 +66,11 @@ fn holder<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Found<'t>>) -
             name = *last;
         }
     }
-    let definition = Found::new(kind, node, name).holds(node.child_by_field_name("body"));
-    Found { owner, ..definition }.add(found)
+    let definition = Candidate::new(kind, node, name).holds(node.child_by_field_name("body"));
+    Candidate { owner, ..definition }.add(found)
 }
 
-fn properties<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Found<'t>>) -> Step {
+fn properties<'t>(node: Node<'t>, around: &NodeContext<'_>, found: &mut Vec<Candidate<'t>>) -> Step {
     let is_let = child_of_kind(node, &["value_binding_pattern"])
         .is_some_and(|pattern| child_of_kind(pattern, &["let"]).is_some());
     let kind = match around.inside {
@@ -85,18 +85,18 @@ fn properties<'t>(node: Node<'t>, around: &Around<'_>, found: &mut Vec<Found<'t>
     for pattern in node.children_by_field_name("name", &mut cursor) {
         let name = pattern.child_by_field_name("bound_identifier").unwrap_or(pattern);
         if name.kind() == "simple_identifier" {
-            let definition = Found::new(kind, node, name).value(value).body(computed).body(observers);
+            let definition = Candidate::new(kind, node, name).value(value).body(computed).body(observers);
             found.push(definition.declared_if(node.kind() == "protocol_property_declaration"));
         }
     }
     Step::Found
 }
 
-fn entries<'t>(node: Node<'t>, found: &mut Vec<Found<'t>>) -> Step {
+fn entries<'t>(node: Node<'t>, found: &mut Vec<Candidate<'t>>) -> Step {
     let mut cursor = node.walk();
     for name in node.children_by_field_name("name", &mut cursor) {
         if name.kind() == "simple_identifier" {
-            found.push(Found::new(Kind::EnumMember, node, name));
+            found.push(Candidate::new(Kind::EnumMember, node, name));
         }
     }
     Step::Found
