@@ -101,7 +101,7 @@ pub fn nearest<'a>(misspelt: &str, names: impl Iterator<Item = &'a str>, limit: 
     let mut ranked: Vec<(usize, &str)> = names
         .filter_map(|name| {
             let lower = name.to_lowercase();
-            let distance = edit_distance(&misspelt, &lower);
+            let distance = strsim::levenshtein(&misspelt, &lower);
             let bound = (misspelt.len().max(lower.len()) / 3).max(2);
             let contained = misspelt.len() >= 3 && (lower.contains(&misspelt) || misspelt.contains(&lower));
             (distance <= bound || contained).then_some((distance, name))
@@ -109,22 +109,6 @@ pub fn nearest<'a>(misspelt: &str, names: impl Iterator<Item = &'a str>, limit: 
         .collect();
     ranked.sort();
     ranked.into_iter().take(limit).map(|(_, name)| name).collect()
-}
-
-/// Counts the insertions, deletions and replacements of characters between two texts.
-fn edit_distance(left: &str, right: &str) -> usize {
-    let right: Vec<char> = right.chars().collect();
-    let mut row: Vec<usize> = (0..=right.len()).collect();
-    for (i, a) in left.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, b) in right.iter().enumerate() {
-            let replaced = diagonal + usize::from(a != *b);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[right.len()]
 }
 
 #[cfg(test)]
