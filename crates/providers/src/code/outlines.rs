@@ -2,7 +2,7 @@
 
 use std::io::Read as _;
 
-use crate::search::{FindKind, FindOrder, FindQuery, Globs, SkipCounts, Wanted, find};
+use crate::search::{FindKind, FindOrder, FindQuery, FindTarget, Globs, SkipCounts, find};
 use crate::syntax::Language;
 use bailiwick_contract::{Access, Cancel, Failure};
 use bailiwick_platform::fs::Dir;
@@ -43,7 +43,7 @@ impl SourceFiles {
     /// As [`PermittedPath::open_dir`]; `cancelled`, `timeout`.
     pub fn beneath(path: &PermittedPath, dir: Dir, cancel: &Cancel) -> Result<Self, Failure> {
         let query = FindQuery {
-            wanted: Wanted::Glob(Globs::compile("target", &[], false, b"")?),
+            wanted: FindTarget::Glob(Globs::compile("target", &[], false, b"")?),
             kind: FindKind::Files,
             order: FindOrder::Path,
             keep: usize::MAX,

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::git::{Asked, Fields, Git};
+use crate::git::{Fields, Git, GitCall};
 use bailiwick_contract::Failure;
 use bailiwick_platform::fs::FileKind;
 
@@ -111,7 +111,7 @@ fn hold(key: Key, counted: &Arc<PathCounts>) {
 
 async fn count(git: &Git, head: &str, pathspec: Option<OsString>) -> Result<PathCounts, Failure> {
     let words = ["log", "-z", "--format=%x01", "--name-only", "--no-renames", "--no-merges", "--no-color"];
-    let asked = Asked::to_read(words)
+    let asked = GitCall::to_read(words)
         .word(format!("--max-count={COMMITS}"))
         .word(head)
         .word("--")

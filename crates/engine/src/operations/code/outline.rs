@@ -8,7 +8,7 @@ use bailiwick_contract::limits::within;
 use bailiwick_contract::path::{decode_name, encode_name};
 use bailiwick_providers::code::outlines::{OutlineSource, SourceFiles, outlined};
 use bailiwick_providers::code::{Definitions, Kind};
-use bailiwick_providers::search::Room;
+use bailiwick_providers::search::OutputBudget;
 
 /// How many levels can be asked for.
 const MAX_DEPTH: usize = 16;
@@ -188,7 +188,7 @@ struct Page {
     depth: usize,
     kinds: Vec<Kind>,
     left: usize,
-    room: Room,
+    room: OutputBudget,
     files: Vec<File>,
     skipped: BTreeMap<&'static str, u64>,
     unread: Vec<NotRead>,
@@ -208,7 +208,7 @@ impl Page {
             depth: within("depth", options.depth, 2, 1..=MAX_DEPTH)?,
             kinds,
             left: within("maxResults", options.max_results, 500, 1..=MAX_RESULTS)?,
-            room: Room::new(budget.min(max_output_bytes)),
+            room: OutputBudget::new(budget.min(max_output_bytes)),
             files: Vec::new(),
             skipped: BTreeMap::new(),
             unread: Vec::new(),

@@ -7,7 +7,7 @@ use bailiwick_policy::{OpenedFile, PermittedPath};
 use bailiwick_providers::code::index::WantedName;
 use bailiwick_providers::code::{Definition, Definitions, Kind, MAX_BYTES, Unread, language_of};
 use bailiwick_providers::file::{ReadRequest, json_len, read_content};
-use bailiwick_providers::search::Room;
+use bailiwick_providers::search::OutputBudget;
 use bailiwick_providers::syntax::Language;
 
 use super::outline::no_source;
@@ -473,7 +473,7 @@ fn qualified(container: Option<&str>, name: &str) -> String {
 }
 
 fn candidates(list: impl Iterator<Item = Candidate>, total: usize, room: usize) -> Output {
-    let mut room = Room::new(room);
+    let mut room = OutputBudget::new(room);
     let candidates: Vec<Candidate> = list.take(MAX_CANDIDATES).take_while(|it| room.take(it)).collect();
     let truncated = candidates.len() < total;
     Output { symbol: None, candidates, truncated }

@@ -12,7 +12,7 @@ use bailiwick_providers::code::Kind;
 use bailiwick_providers::code::index::{
     Answer, FreshnessCheck, IndexStatus, Match, SymbolHit, SymbolQuery, WantedName,
 };
-use bailiwick_providers::search::{Globs, Room};
+use bailiwick_providers::search::{Globs, OutputBudget};
 use bailiwick_providers::syntax::Language;
 
 /// How many results one call gives at most.
@@ -254,7 +254,7 @@ fn offset(cursor: Option<&str>) -> Result<usize, Failure> {
 /// Puts into the answer what fits, in order.
 fn output(answer: Answer, max_output_bytes: usize) -> Output {
     let Answer { shown, total, next, standing } = answer;
-    let mut room = Room::new(max_output_bytes);
+    let mut room = OutputBudget::new(max_output_bytes);
     let mut symbols = Vec::new();
     let mut next = next;
     for (place, definition) in shown {

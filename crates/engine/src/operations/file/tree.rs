@@ -7,7 +7,7 @@ use bailiwick_contract::Detail;
 use bailiwick_contract::limits::within;
 use bailiwick_platform::fs::FileKind;
 use bailiwick_policy::PermittedPath;
-use bailiwick_providers::search::{Outline, OutlineBounds, Room, outline};
+use bailiwick_providers::search::{Outline, OutlineBounds, OutputBudget, outline};
 
 /// How deep a tree can be asked for.
 const MAX_DEPTH: usize = 64;
@@ -124,7 +124,7 @@ fn output(path: &PermittedPath, outline: &Outline, full: bool, max_output_bytes:
     let shown = &outline.entries[1..];
     let mut truncated = outline.truncated;
     let entries = full.then(|| {
-        let mut room = Room::new(max_output_bytes.saturating_sub(tree.len() * 2));
+        let mut room = OutputBudget::new(max_output_bytes.saturating_sub(tree.len() * 2));
         let list = shown.iter().map(|entry| TreeEntry {
             path: path.show(&entry.path),
             kind: entry.kind,

@@ -7,7 +7,7 @@ use crate::registry::prelude::*;
 use bailiwick_contract::ErrorCode;
 use bailiwick_contract::time::rfc3339;
 use bailiwick_providers::git::{Git, GitCall, Revision, lossy, resolve, whole, word};
-use bailiwick_providers::search::Room;
+use bailiwick_providers::search::OutputBudget;
 
 use super::open::{open, top};
 
@@ -126,7 +126,7 @@ impl RunAsync for Op {
             truncated: reached == end && end < asked_for,
             next_cursor: None,
         };
-        let mut room = Room::new(permit.limits().max_output_bytes);
+        let mut room = OutputBudget::new(permit.limits().max_output_bytes);
         let mut next = reached + 1;
         for part in found {
             if !room.take(&part) {

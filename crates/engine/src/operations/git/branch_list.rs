@@ -2,7 +2,7 @@
 
 use crate::registry::prelude::*;
 use bailiwick_providers::git::{GitCall, lossy, whole};
-use bailiwick_providers::search::Room;
+use bailiwick_providers::search::OutputBudget;
 
 use super::open::{open, top};
 
@@ -106,7 +106,7 @@ impl RunAsync for Op {
             truncated: false,
             next_cursor: None,
         };
-        let mut room = Room::new(permit.limits().max_output_bytes);
+        let mut room = OutputBudget::new(permit.limits().max_output_bytes);
         for branch in found.into_iter().skip(first) {
             if !room.take(&branch) {
                 output.truncated = true;

@@ -8,7 +8,7 @@ use bailiwick_providers::git::{
     Between, Branch, Change, Counts, Git, LogRequest, Revision, Untracked, changed_files, log, resolve,
     status,
 };
-use bailiwick_providers::search::Room;
+use bailiwick_providers::search::OutputBudget;
 
 use super::open::{open, top};
 use super::patch_page::FileEntry;
@@ -173,7 +173,7 @@ impl RunAsync for Op {
             next_cursor: None,
             branch: status.branch.clone(),
         };
-        let mut room = Room::new(permit.limits().max_output_bytes);
+        let mut room = OutputBudget::new(permit.limits().max_output_bytes);
         for commit in &output.commits {
             room.take(commit);
         }

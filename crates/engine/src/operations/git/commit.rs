@@ -6,7 +6,7 @@ use bailiwick_providers::git::{
     Between, Busy, Counts, Git, Hash, Person, StagedTree, busy, changed_files, end_merge, head, hooks,
     identity, merge_heads, record, staged_tree,
 };
-use bailiwick_providers::search::Room;
+use bailiwick_providers::search::OutputBudget;
 
 use super::open::open;
 use super::patch_page::FileEntry;
@@ -121,7 +121,7 @@ impl RunAsync for Op {
         if !hooks.is_empty() {
             cx.warn(format!("not run, since hooks are programs of the repository: {}", hooks.join(", ")));
         }
-        let mut room = Room::new(permit.limits().max_output_bytes);
+        let mut room = OutputBudget::new(permit.limits().max_output_bytes);
         let shown: Vec<FileEntry> =
             files.iter().map(FileEntry::of).take_while(|file| room.take(file)).collect();
         let subject = message.lines().next().unwrap_or_default().to_owned();

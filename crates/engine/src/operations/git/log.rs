@@ -4,7 +4,7 @@ use crate::registry::prelude::*;
 use bailiwick_contract::Detail;
 use bailiwick_contract::limits::within;
 use bailiwick_providers::git::{Commit, LogRequest, Person, Revision, head, log, resolve};
-use bailiwick_providers::search::Room;
+use bailiwick_providers::search::OutputBudget;
 
 use super::open::{open, top};
 
@@ -175,7 +175,7 @@ impl RunAsync for Op {
             truncated: more,
             next_cursor: None,
         };
-        let mut room = Room::new(permit.limits().max_output_bytes);
+        let mut room = OutputBudget::new(permit.limits().max_output_bytes);
         for commit in found.into_iter().take(most) {
             let entry = CommitEntry::of(commit, permit.common().detail, whole);
             let line = line(&entry);

@@ -10,7 +10,7 @@ use bailiwick_providers::git::{
     Change, Fields, Git, GitCall, RepositoryPath, StatusEntry, Untracked, conflict_markers, lossy, status,
     whole,
 };
-use bailiwick_providers::search::Room;
+use bailiwick_providers::search::OutputBudget;
 
 use super::chosen::{Done, Input, change_index, name, pathspecs, place, without_any};
 use super::open::open;
@@ -111,7 +111,7 @@ impl RunAsync for Op {
         if !dry_run {
             change_index(&git, ["add", "-A"], names(&git, &chosen)).await?;
         }
-        let mut room = Room::new(permit.limits().max_output_bytes);
+        let mut room = OutputBudget::new(permit.limits().max_output_bytes);
         let done = chosen.iter().map(|entry| Done { path: entry.seen.shown.clone(), change: change(entry) });
         let staged: Vec<Done> = done.take_while(|done| room.take(done)).collect();
         cx.summarize(format!(

@@ -5,7 +5,7 @@ use bailiwick_contract::path::{decode_name, encode_name};
 use bailiwick_providers::git::{
     Branch, Busy, Change, Conflict, Status, StatusEntry, Untracked, busy, status,
 };
-use bailiwick_providers::search::Room;
+use bailiwick_providers::search::OutputBudget;
 
 use super::open::{open, top};
 
@@ -145,7 +145,7 @@ fn page(found: Status, after: Option<&Position>, max_output_bytes: usize) -> Out
         found.entries.partition_point(|entry| place(entry) <= (path.as_slice(), *unknown))
     });
     let mut text = heading(&found.branch);
-    let mut room = Room::new(max_output_bytes.saturating_sub(text.len()));
+    let mut room = OutputBudget::new(max_output_bytes.saturating_sub(text.len()));
     let (mut entries, mut next_cursor): (Vec<Entry>, _) = (Vec::new(), None);
     let mut last: Option<&StatusEntry> = None;
     for found in &found.entries[first..] {

@@ -3,7 +3,7 @@
 use crate::registry::prelude::*;
 use bailiwick_contract::ErrorCode;
 use bailiwick_providers::git::{Change, StatusEntry, Untracked, status};
-use bailiwick_providers::search::Room;
+use bailiwick_providers::search::OutputBudget;
 
 use super::chosen::{Done, Input, change_index, pathspecs, place, without_any};
 use super::open::open;
@@ -91,7 +91,7 @@ impl RunAsync for Op {
             }
             change_index(&git, ["reset", "-q"], names).await?;
         }
-        let mut room = Room::new(permit.limits().max_output_bytes);
+        let mut room = OutputBudget::new(permit.limits().max_output_bytes);
         let done = found
             .iter()
             .filter_map(|entry| Some(Done { path: entry.seen.shown.clone(), change: entry.index? }));

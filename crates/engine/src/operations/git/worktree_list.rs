@@ -2,7 +2,7 @@
 
 use crate::registry::prelude::*;
 use bailiwick_providers::git::{Git, WorkTree, in_scope, work_trees};
-use bailiwick_providers::search::Room;
+use bailiwick_providers::search::OutputBudget;
 
 use super::open::open;
 
@@ -80,7 +80,7 @@ impl RunAsync for Op {
         let found = work_trees(&git).await?;
         let shown: Vec<WorkTreeEntry> = found.iter().filter_map(|tree| entry(&git, tree)).collect();
         let (outside, count) = (found.len() - shown.len(), shown.len());
-        let mut room = Room::new(permit.limits().max_output_bytes);
+        let mut room = OutputBudget::new(permit.limits().max_output_bytes);
         let page: Vec<WorkTreeEntry> =
             shown.into_iter().skip(first).take_while(|tree| room.take(tree)).collect();
         let end = first + page.len();

@@ -11,7 +11,7 @@ use bailiwick_providers::git::{
     Busy, Change, Git, Untracked, WorkTree, busy, ignored, is_on_a_branch, remove, status, submodules,
     work_trees,
 };
-use bailiwick_providers::search::Room;
+use bailiwick_providers::search::OutputBudget;
 
 use super::open::{open, open_work_tree};
 
@@ -155,7 +155,7 @@ impl RunAsync for Op {
                 remove_empty(&place)?;
             }
         }
-        let mut room = Room::new(permit.limits().max_output_bytes);
+        let mut room = OutputBudget::new(permit.limits().max_output_bytes);
         let count = found.lost.len();
         let lost: Vec<LostPath> = found.lost.into_iter().take_while(|lost| room.take(lost)).collect();
         cx.summarize(format!("{count} paths {}", if dry_run { "would be lost" } else { "lost" }));

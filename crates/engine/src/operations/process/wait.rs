@@ -7,7 +7,7 @@ use crate::registry::ConditionalNeeds;
 use crate::registry::prelude::*;
 use bailiwick_contract::{Detail, ErrorCode, signal, time};
 use bailiwick_platform::launch::kept::Stream;
-use bailiwick_policy::{Need, PermittedPath};
+use bailiwick_policy::{InputPath, Need, PermittedPath};
 use bailiwick_providers::approval::{Approvals, Progress};
 use bailiwick_providers::digest::Digest;
 use bailiwick_providers::wait::{
@@ -131,13 +131,7 @@ impl Operation for Op {
     type Input = Input;
     type Options = NoFields;
     type Output = Output;
-    const JUDGED: JudgedFields<Input> = JudgedFields::paths(|input| {
-        let paths = |list: &Option<Vec<RawCondition>>, field| {
-            let of = list.iter().flatten().filter_map(move |condition| condition.path(field));
-            of.collect::<Vec<_>>()
-        };
-        [paths(&input.any, "input.any[].path"), paths(&input.all, "input.all[].path")].concat()
-    });
+    const JUDGED: JudgedFields<Input> = JudgedFields::paths(paths);
 }
 
 impl RunAsync for Op {
@@ -205,6 +199,15 @@ impl RunAsync for Op {
     }
 }
 
+/// Returns the paths that conditions look at.
+fn paths(input: &Input) -> Vec<InputPath> {
+    let paths = |list: &Option<Vec<RawCondition>>, field| {
+        let of = list.iter().flatten().filter_map(move |condition| condition.path(field));
+        of.collect::<Vec<_>>()
+    };
+    [paths(&input.any, "input.any[].path"), paths(&input.all, "input.all[].path")].concat()
+}
+
 impl ConditionalNeeds for Op {
     fn needs(input: &Input, _: &NoFields) -> Vec<Need> {
         // Whether a file is there is for those alone who may read.
@@ -214,9 +217,7 @@ impl ConditionalNeeds for Op {
             what: "a wait for a file",
             instead: "Wait for something else, or ask the user for fs:read.",
         };
-        let conditions = [&input.any, &input.all].into_iter().flatten().flatten();
-        let waits_for_file = conditions.into_iter().any(|condition| condition.path("input").is_some());
-        if waits_for_file { vec![need] } else { Vec::new() }
+        if paths(input).is_empty() { Vec::new() } else { vec![need] }
     }
 }
 

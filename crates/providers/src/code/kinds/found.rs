@@ -15,7 +15,7 @@ pub(in crate::code) enum Step {
     /// It is the outer part of the one definition in it: `export …`, `template <…> …`.
     Wrap,
     /// It defines what was added to the list.
-    Candidate,
+    Found,
 }
 
 /// Where a node stands.
