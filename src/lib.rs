@@ -15,4 +15,5 @@ pub use bailiwick_providers as providers;
 
 pub mod adapters;
 mod autostart;
+mod client_settings;
 mod installation;

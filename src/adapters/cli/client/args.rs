@@ -6,6 +6,7 @@ use clap::{Args, Subcommand, ValueEnum};
 
 use super::super::args::{ConnectArgs, ToolsArgs};
 use super::kind::ClientKind;
+use crate::client_settings::choice::{How, Place};
 
 /// `client …`.
 #[derive(Debug, Subcommand)]
@@ -96,7 +97,7 @@ pub enum ClientCommand {
 
 /// How Bailiwick is in a client's settings: flags of several commands.
 #[derive(Debug, Clone, Default, Args)]
-pub struct How {
+pub struct HowArgs {
     /// Let the client use only this scope; repeat for more. Makes a token of the client's name for it
     #[arg(long, value_name = "ID", conflicts_with = "caller")]
     pub scope: Vec<String>,
@@ -108,12 +109,12 @@ pub struct How {
     pub http: bool,
     /// Where in which file it stands.
     #[command(flatten)]
-    pub place: Place,
+    pub place: PlaceArgs,
 }
 
 /// Which settings, and the entry's name there: flags of several commands.
 #[derive(Debug, Clone, Default, Args)]
-pub struct Place {
+pub struct PlaceArgs {
     /// The settings of this project, instead of yours for all projects
     #[arg(long, value_name = "FOLDER", conflicts_with = "settings")]
     pub project: Option<PathBuf>,
@@ -158,7 +159,7 @@ pub struct InstallArgs {
     pub all: bool,
     /// How it is in the settings.
     #[command(flatten)]
-    pub how: How,
+    pub how: HowArgs,
     /// What is done before.
     #[command(flatten)]
     pub care: Care,
@@ -172,7 +173,7 @@ pub struct PrintArgs {
     pub client: ClientKind,
     /// How it is in the settings.
     #[command(flatten)]
-    pub how: How,
+    pub how: HowArgs,
 }
 
 /// `client remove`.
@@ -186,7 +187,7 @@ pub struct RemoveArgs {
     pub all: bool,
     /// Where it stands.
     #[command(flatten)]
-    pub place: Place,
+    pub place: PlaceArgs,
     /// What is done before.
     #[command(flatten)]
     pub care: Care,
@@ -253,6 +254,21 @@ pub struct ClientsAtSetup {
     /// Do not offer to connect clients
     #[arg(long)]
     pub no_clients: bool,
+}
+
+impl HowArgs {
+    /// Returns what the flags choose.
+    pub fn choice(&self) -> How {
+        let Self { scope, caller, http, place } = self;
+        How { scope: scope.clone(), caller: caller.clone(), http: *http, place: place.choice() }
+    }
+}
+
+impl PlaceArgs {
+    /// Returns what the flags choose.
+    pub fn choice(&self) -> Place {
+        Place { project: self.project.clone(), settings: self.settings.clone(), name: self.name.clone() }
+    }
 }
 
 /// Reads the name of an entry: what every client takes as a name, and TOML as a bare key.

@@ -6,7 +6,8 @@ use bailiwick_contract::{ErrorCode, Failure, Transport, time};
 use super::super::connect::Connection;
 use super::super::home::Home;
 use super::super::printer::{Printer, Report};
-use super::args::{Care, How, InstallArgs};
+use super::args::{Care, InstallArgs};
+use super::choice::How;
 use super::edit::Session;
 use super::entry::Reach;
 use super::kind::ClientKind;
@@ -28,13 +29,13 @@ pub fn run(home: &Home, printer: Printer, args: &InstallArgs) -> Result<Report, 
             return Err(Failure::new(ErrorCode::NotFound, "no client was found on this computer")
                 .hint("Name one: `bailiwick client install CLIENT`; `bailiwick client list` shows all."));
         }
-        return install(home, printer, args.care, &found, &args.how, OnFailure::GoOn);
+        return install(home, printer, args.care, &found, &args.how.choice(), OnFailure::GoOn);
     }
     if args.how.place.settings.is_some() && args.clients.len() > 1 {
         return Err(Failure::invalid("--settings", "one settings file belongs to one client")
             .hint("Name the clients one by one."));
     }
-    install(home, printer, args.care, &args.clients, &args.how, OnFailure::Stop)
+    install(home, printer, args.care, &args.clients, &args.how.choice(), OnFailure::Stop)
 }
 
 /// What a client that cannot be connected means for the others.

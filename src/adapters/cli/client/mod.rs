@@ -8,31 +8,26 @@ mod args;
 mod bundle;
 mod connect_at_setup;
 mod edit;
-mod entry;
 mod install;
-mod json_settings;
-mod kind;
+mod kind_words;
 mod list;
 mod output;
-mod places;
-mod plan;
 mod print;
-mod record;
 mod registry_file;
 mod remove;
 mod run;
-mod settings;
-mod settings_file;
-mod toml_settings;
 mod undo;
-mod yaml_settings;
 
 pub use super::own_program::{on_path, own_program};
+use crate::client_settings::{
+    choice, entry, kind, places, plan, record, settings, settings_file, toml_settings,
+};
+
+pub use crate::client_settings::entry::Reach;
+pub use crate::client_settings::kind::ClientKind;
 pub use args::{Care, CheckArgs, ClientCommand, ClientsAtSetup};
 pub use connect_at_setup::Offer;
 pub use edit::masked;
-pub use entry::Reach;
-pub use kind::ClientKind;
 pub use list::{caller_of, look as look_at_clients};
 #[cfg(feature = "schemas")]
 pub use output::schemas;

@@ -22,7 +22,7 @@ use super::{settings, toml_settings};
 /// When Bailiwick is not set up, or the client does not connect that way.
 pub fn run(home: &Home, args: &PrintArgs) -> Result<Report, Failure> {
     let facts = args.client.facts();
-    let how = &args.how;
+    let how = &args.how.choice();
     let connection = Connection::new(home, &home.config()?);
     let caller = caller(home, args.client, how)?;
     let reach = reach(how, caller.as_ref());

@@ -43,7 +43,7 @@ pub fn run(home: &Home, printer: Printer, args: &RemoveArgs) -> Result<Report, F
         }
     } else {
         for kind in &args.clients {
-            let place = SettingsPlace::find(*kind, &args.place)?;
+            let place = SettingsPlace::find(*kind, &args.place.choice())?;
             all.push(plan::remove(*kind, &connection, &records, place, &args.place.name)?);
         }
     }

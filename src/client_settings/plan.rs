@@ -7,8 +7,8 @@ use serde_json::Value;
 use bailiwick_contract::{ErrorCode, Failure};
 use bailiwick_providers::file::sha256_hex;
 
-use super::super::connect::Connection;
-use super::args::How;
+use super::choice::How;
+use super::connection::Connection;
 use super::entry::{Entry, Likeness, Reach, is_ours};
 use super::kind::{ClientKind, TokenForm};
 use super::places::{SettingsPlace, evidence};

@@ -13,8 +13,8 @@ use bailiwick_platform::fs::{
 };
 use bailiwick_providers::file::sha256_hex;
 
-use super::super::home::Home;
 use super::kind::ClientKind;
+use crate::installation::home::Home;
 
 /// How many changes are kept, with the files as they were.
 const MAX_CHANGES: usize = 60;

@@ -5,10 +5,10 @@ use jsonc_parser::cst::{
 };
 use serde_json::{Value, json};
 
-use super::super::jsonc;
 use super::entry::Entry;
 use super::kind::TOKEN_PROMPT;
 use super::settings::{Made, Problem};
+use crate::installation::jsonc;
 
 /// The key of VS Code's questions.
 const PROMPTS: &str = "inputs";

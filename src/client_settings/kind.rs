@@ -1,11 +1,10 @@
 //! The clients that Bailiwick knows: their names, and how their settings are made.
 
-use clap::ValueEnum;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A client.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, ValueEnum, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ClientKind {
     /// Claude Desktop
@@ -15,7 +14,6 @@ pub enum ClientKind {
     /// Codex
     Codex,
     /// Visual Studio Code
-    #[value(name = "vscode", alias = "vs-code")]
     #[serde(rename = "vscode")]
     VsCode,
     /// Cursor
@@ -25,19 +23,15 @@ pub enum ClientKind {
     /// Zed
     Zed,
     /// Gemini CLI
-    #[value(alias = "gemini-cli")]
     Gemini,
     /// Qwen Code
-    #[value(alias = "qwen-code")]
     Qwen,
     /// opencode
-    #[value(name = "opencode")]
     #[serde(rename = "opencode")]
     OpenCode,
     /// Continue, in an editor
     Continue,
     /// Continue's program `cn`
-    #[value(name = "cn", alias = "continue-cli")]
     #[serde(rename = "cn")]
     ContinueCli,
     /// goose
@@ -45,10 +39,8 @@ pub enum ClientKind {
     /// Cline, in Visual Studio Code
     Cline,
     /// Junie, in JetBrains editors
-    #[value(alias = "jetbrains")]
     Junie,
     /// LM Studio
-    #[value(alias = "lmstudio")]
     LmStudio,
     /// Any other client that reads a JSON file with `mcpServers`
     Generic,
@@ -139,8 +131,26 @@ const USUAL: ClientFacts = ClientFacts {
 
 impl ClientKind {
     /// Returns every client, in the order in which lists show them.
-    pub fn all() -> &'static [Self] {
-        Self::value_variants()
+    pub const fn all() -> &'static [Self] {
+        &[
+            Self::ClaudeDesktop,
+            Self::ClaudeCode,
+            Self::Codex,
+            Self::VsCode,
+            Self::Cursor,
+            Self::Windsurf,
+            Self::Zed,
+            Self::Gemini,
+            Self::Qwen,
+            Self::OpenCode,
+            Self::Continue,
+            Self::ContinueCli,
+            Self::Goose,
+            Self::Cline,
+            Self::Junie,
+            Self::LmStudio,
+            Self::Generic,
+        ]
     }
 
     /// Returns what is fixed about the client.

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use bailiwick_contract::{ErrorCode, Failure};
 
-use super::super::connect::Connection;
+use super::connection::Connection;
 use super::kind::{ClientKind, CommandForm, TOKEN_PROMPT, TOKEN_VARIABLE, TokenForm};
 
 /// How the client reaches Bailiwick.

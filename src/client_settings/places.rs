@@ -7,9 +7,9 @@ use bailiwick_platform::dirs::{System, UserFolders, absolute};
 use bailiwick_platform::machine::HOME;
 use bailiwick_platform::paths;
 
-use super::super::own_program::on_path;
-use super::args::Place;
+use super::choice::Place;
 use super::kind::ClientKind;
+use crate::installation::own_program::on_path;
 
 /// Where the entry of a client is put.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,0 +1,19 @@
+//! Bailiwick in the settings of AI clients: what an entry is, where it is, and how a file is changed around it.
+//!
+//! Plans changes and keeps what they replace; asks nothing and prints nothing. Only an entry of Bailiwick's own is changed, and
+//! everything else stays as it was to the byte: a file that cannot be parsed is left alone.
+
+#![expect(clippy::disallowed_methods, reason = "settings are the user's own files")]
+
+pub mod choice;
+pub mod connection;
+pub mod entry;
+mod json_settings;
+pub mod kind;
+pub mod places;
+pub mod plan;
+pub mod record;
+pub mod settings;
+pub mod settings_file;
+pub mod toml_settings;
+mod yaml_settings;
