@@ -16,4 +16,5 @@ pub use bailiwick_providers as providers;
 pub mod adapters;
 mod autostart;
 mod client_settings;
+mod diagnosis;
 mod installation;

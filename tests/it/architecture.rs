@@ -216,7 +216,7 @@ fn a_crate_uses_only_crates_above_it() {
 #[test]
 fn what_adapters_are_built_on_knows_none_of_them() {
     let mut problems = Vec::new();
-    for folder in ["src/installation", "src/autostart", "src/client_settings"] {
+    for folder in ["src/installation", "src/autostart", "src/client_settings", "src/diagnosis"] {
         let files = rust_files(folder);
         assert!(!files.is_empty(), "{folder} is gone");
         for file in files {

@@ -56,13 +56,12 @@ mod tools;
 mod topics;
 mod try_folder;
 mod tunnel;
+mod tunnel_args;
 mod uninstall;
 mod url_check;
 mod zip;
 
-use crate::installation::{
-    bounded_run, home, jsonc, known_token, limit, own_program, running, stdio_session, text,
-};
+use crate::installation::{bounded_run, home, known_token, limit, own_program, running, stdio_session, text};
 
 pub use command_line::{Misuse, check_command_line};
 pub use definition::definition;

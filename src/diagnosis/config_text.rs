@@ -12,7 +12,7 @@ use bailiwick_config::Config;
 use bailiwick_contract::id;
 use bailiwick_platform::{machine, paths};
 
-use super::super::jsonc;
+use crate::installation::jsonc;
 
 /// A mistake and the text without it.
 #[derive(Debug, Clone, PartialEq, Eq)]

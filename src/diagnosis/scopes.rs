@@ -12,9 +12,9 @@ use bailiwick_platform::{machine, paths};
 use bailiwick_policy::{OwnFolders, RootPaths, Scope};
 use bailiwick_providers::command::level;
 
-use super::super::home::Home;
-use super::super::printer::to_user;
 use super::finding::Findings;
+use crate::installation::home::Home;
+use crate::installation::text::to_user;
 
 /// Looks at the scopes.
 pub fn look(home: &Home, config: &Config, found: &mut Findings) {

@@ -11,10 +11,10 @@ use bailiwick_platform::fs::{Others, Protection, Volume};
 use bailiwick_platform::paths;
 use bailiwick_providers::file::places_left;
 
-use super::super::home::Home;
-use super::super::printer::one_line;
 use super::finding::Findings;
 use super::repair::Repair;
+use crate::installation::home::Home;
+use crate::installation::text::one_line;
 
 /// Below this much room on the disk of the state folder, things begin to fail.
 const LEAST_BYTES: u64 = 64 << 20;

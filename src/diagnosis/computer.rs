@@ -15,11 +15,11 @@ use bailiwick_platform::paths;
 use bailiwick_policy::{OwnFolders, RootPaths, Scope};
 use bailiwick_providers::command::SearchPath;
 
-use super::super::bounded_run::run_to_end;
-use super::super::client::on_path;
-use super::super::home::Home;
-use super::super::limit::Limit;
 use super::finding::Findings;
+use crate::installation::bounded_run::run_to_end;
+use crate::installation::home::Home;
+use crate::installation::limit::Limit;
+use crate::installation::own_program::on_path;
 
 /// How long a program may take to say its version.
 const VERSION_TIME: Duration = Duration::from_millis(800);

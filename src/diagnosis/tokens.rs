@@ -6,9 +6,9 @@ use bailiwick_platform::fs::modes::HAS_BITS;
 use bailiwick_platform::fs::{Others, Protection};
 use bailiwick_platform::quoting::quote;
 
-use super::super::home::Home;
 use super::finding::Findings;
 use super::repair::Repair;
+use crate::installation::home::Home;
 
 /// A token that ends within this time is named.
 const SOON_MS: i64 = 7 * 24 * 3_600 * 1_000;

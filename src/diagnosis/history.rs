@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use bailiwick_history::{StoreError, verify, writing_problem};
 
-use super::super::home::Home;
 use super::finding::Findings;
+use crate::installation::home::Home;
 
 /// How long the check of the chain may take.
 const TIME: Duration = Duration::from_millis(1_200);

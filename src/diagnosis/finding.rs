@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::super::printer::to_user;
 use super::repair::Repair;
+use crate::installation::text::to_user;
 
 /// How something stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]

@@ -1,0 +1,72 @@
+//! The words of `tunnel …`. The doc comments are the help text.
+
+use clap::{Args, Subcommand};
+
+/// `tunnel …`.
+#[derive(Debug, Subcommand)]
+pub enum TunnelCommand {
+    /// Have Cloudflare forward a URL to this computer, until Ctrl-C
+    ///
+    /// Runs `cloudflared`, which you install before. No account is needed. The URL is a new one each time, and clients have to
+    /// be connected again then: for a lasting one, set up a tunnel of your own and use `tunnel manual`.
+    #[command(verbatim_doc_comment)]
+    Cloudflare(TunnelCare),
+    /// Have Tailscale forward the name that this computer has there, until Ctrl-C
+    ///
+    /// Runs `tailscale funnel`, which has to be installed, logged in, and allowed for your tailnet. The URL stays the same.
+    #[command(verbatim_doc_comment)]
+    Tailscale(TunnelCare),
+    /// Have OpenAI's Secure MCP Tunnel reach this computer, until Ctrl-C
+    ///
+    /// Runs `tunnel-client`, which you install before. There is no public URL: ChatGPT reaches it by the tunnel's id. Anyone who
+    /// may use the tunnel in your organization gets the rights of the token in the variable BAILIWICK_TOKEN, so make one for it:
+    /// `bailiwick token create openai --scope ID`. CONTROL_PLANE_API_KEY holds the key that OpenAI gave you.
+    #[command(verbatim_doc_comment)]
+    Openai(TunnelOpenaiArgs),
+    /// Use a URL that you forward to this service yourself
+    Manual(TunnelManualArgs),
+    /// Serve no public URL any more; logins stay, and open nothing
+    Off(TunnelOffArgs),
+}
+
+/// What is done before a tunnel is opened.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct TunnelCare {
+    /// Show what would be open and what would be run, and do nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Do not ask
+    #[arg(long, short)]
+    pub yes: bool,
+}
+
+/// `tunnel openai`.
+#[derive(Debug, Args)]
+pub struct TunnelOpenaiArgs {
+    /// The tunnel's id, from <https://platform.openai.com/settings/organization/tunnels>
+    pub tunnel_id: String,
+    /// What is done before.
+    #[command(flatten)]
+    pub care: TunnelCare,
+}
+
+/// `tunnel manual`.
+#[derive(Debug, Args)]
+pub struct TunnelManualArgs {
+    /// The URL without a path, such as <https://bw.example>
+    pub url: String,
+    /// Show what would be open, and change nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Do not ask
+    #[arg(long, short)]
+    pub yes: bool,
+}
+
+/// `tunnel off`.
+#[derive(Debug, Args)]
+pub struct TunnelOffArgs {
+    /// Show what would change, and change nothing
+    #[arg(long)]
+    pub dry_run: bool,
+}
