@@ -98,7 +98,7 @@ struct Waiting {
 
 /// Something that waits for the user.
 enum Item {
-    Secret(Waiting),
+    Secret(Box<Waiting>),
     Ticket(Box<Ticket>),
 }
 
@@ -173,7 +173,7 @@ impl Approver {
     /// Returns what waits and can still be answered, requests first.
     fn waiting(&self) -> Result<Vec<Item>, Failure> {
         let tickets = approve_ticket::waiting(&self.home)?.into_iter();
-        let secrets = self.secrets()?.into_iter().map(Item::Secret);
+        let secrets = self.secrets()?.into_iter().map(|waiting| Item::Secret(Box::new(waiting)));
         Ok(tickets.map(|ticket| Item::Ticket(Box::new(ticket))).chain(secrets).collect())
     }
 
@@ -468,7 +468,7 @@ fn list(waiting: &[Item]) -> Report {
         Item::Secret(_) => None,
     });
     let secrets = waiting.iter().filter_map(|it| match it {
-        Item::Secret(waiting) => Some(waiting),
+        Item::Secret(waiting) => Some(&**waiting),
         Item::Ticket(_) => None,
     });
     text.extend(tickets.clone().map(approve_ticket::listed));
