@@ -131,11 +131,14 @@ const FENCES: &[Fence] = &[
         inside: &[
             "crates/platform/src/launch/",
             "crates/platform/src/screen/x11/",
+            "crates/providers/src/egress/gate.rs",
+            "crates/providers/src/egress/tests.rs",
             "src/adapters/cli/doctor/",
             "src/adapters/http_client.rs",
         ],
-        because: "nothing connects to the network on its own: a process's own ports, displays, doctor's look at the own \
-                  service, and the round trips of a public URL that the user asks for, are all",
+        because: "nothing connects to the network on its own: a process's own ports, the hosts that a scope names for its \
+                  commands, displays, doctor's look at the own service, and the round trips of a public URL that the user \
+                  asks for, are all",
     },
 ];
 

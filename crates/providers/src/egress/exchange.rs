@@ -99,17 +99,21 @@ async fn copy_chunks(
     }
 }
 
-/// Takes a short line, without the CR LF at its end.
+/// Takes a line of hexadecimal digits, without the CR LF at its end. Anything else ends the request at once.
 async fn take_line(body: &mut Buffered<impl tokio::io::AsyncRead + Unpin>) -> io::Result<Vec<u8>> {
     loop {
-        if let Some(end) = body.bytes.windows(2).position(|bytes| bytes == b"\r\n")
-            && end <= MAX_CHUNK_LINE
-        {
-            let mut line: Vec<u8> = body.bytes.drain(..end + 2).collect();
-            line.truncate(end);
-            return Ok(line);
+        let end = body.bytes.iter().position(|byte| !byte.is_ascii_hexdigit());
+        match end.map(|end| (end, &body.bytes[end..])) {
+            Some((end, [b'\r', b'\n', ..])) => {
+                let mut line: Vec<u8> = body.bytes.drain(..end + 2).collect();
+                line.truncate(end);
+                return Ok(line);
+            }
+            None | Some((_, [b'\r'])) if body.bytes.len() <= MAX_CHUNK_LINE => {}
+            None | Some(_) => return Err(ErrorKind::InvalidData.into()),
         }
-        if body.bytes.len() > MAX_CHUNK_LINE || !body.fill().await? {
+        let came = tokio::time::timeout(body.patience, body.fill()).await;
+        if !came.unwrap_or(Ok(false))? {
             return Err(ErrorKind::InvalidData.into());
         }
     }

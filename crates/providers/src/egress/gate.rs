@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::net::TcpStream;
+use tokio::sync::Semaphore;
 
 use bailiwick_policy::command::{HostName, HostRefusal, HostRules, allowing_word};
 
@@ -18,6 +19,8 @@ use super::usage::{HostCounter, Usage};
 const MAX_WAIT: Duration = Duration::from_secs(10);
 /// How long a request or a greeting may take to arrive.
 const PATIENCE: Duration = Duration::from_secs(30);
+/// How many names are resolved at a time for one command.
+const MAX_RESOLVING: usize = 8;
 /// How many addresses of a name are tried.
 const MAX_ADDRESSES: usize = 8;
 
@@ -130,11 +133,13 @@ impl Refusal {
 pub(super) struct Gate {
     egress: Egress,
     pub(super) usage: Arc<Usage>,
+    /// The resolver of a computer waits on threads that others need too.
+    resolving: Semaphore,
 }
 
 impl Gate {
     pub(super) fn new(egress: Egress, usage: Arc<Usage>) -> Self {
-        Self { egress, usage }
+        Self { egress, usage, resolving: Semaphore::new(MAX_RESOLVING) }
     }
 
     pub(super) fn patience(&self) -> Duration {
@@ -177,6 +182,7 @@ impl Gate {
 
     /// Returns the addresses of a name that may be connected to.
     async fn resolve(&self, name: &str, destination: &Destination) -> Result<Vec<SocketAddr>, Refusal> {
+        let _turn = self.resolving.acquire().await;
         let resolving = self.egress.resolver.resolve(name, destination.port);
         let found = match tokio::time::timeout(MAX_WAIT, resolving).await {
             Ok(Ok(found)) => found,

@@ -18,7 +18,7 @@ use super::usage::{NetworkUse, Usage};
 use super::{socks, tunnel};
 
 /// How many connections a command may have at a time. Further ones wait.
-const MAX_CONNECTIONS: usize = 256;
+const MAX_CONNECTIONS: usize = 128;
 /// How long is waited where no connection can be taken, as there are too many open files.
 const PAUSE: Duration = Duration::from_millis(50);
 

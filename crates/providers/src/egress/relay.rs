@@ -18,7 +18,7 @@ const MAX_REST_BYTES: usize = 1 << 20;
 /// How long that may take.
 const MAX_REST_TIME: Duration = Duration::from_secs(2);
 /// The buffer of a direction, at first and once much arrives.
-const BUFFER_BYTES: [usize; 2] = [8 << 10, 256 << 10];
+const BUFFER_BYTES: [usize; 2] = [8 << 10, 128 << 10];
 
 /// When something came the last time.
 #[derive(Debug)]

@@ -285,7 +285,7 @@ async fn chunks_that_can_be_read_in_two_ways_end_the_request() {
         "+3\r\nabc\r\n",
         "0x3\r\nabc\r\n",
         "3\nabc\n",
-        "3\r\nabcd",
+        "3\r\nabcx",
         "0\r\nHost: evil.test\r\n\r\n",
         "\r\n",
     ] {
