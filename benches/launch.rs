@@ -28,10 +28,11 @@ mod linux {
     use bailiwick::contract::command::{Containment, Network};
     use bailiwick::contract::id;
     use bailiwick::platform::fs::FileId;
+    use bailiwick::platform::handle::Handle;
     use bailiwick::platform::launch::kept::{Control, Event, Input, Kept, KeptRequest, Lifetime};
     use bailiwick::platform::launch::{
         Hold, InnerSandboxes, LaunchCommand, LaunchRequest, Launcher, PathGrant, ProcessLimits, Protected,
-        SetGroupId, StandIn, Step,
+        ProxyPort, SetGroupId, StandIn, Step,
     };
 
     const ROUNDS: usize = 400;
@@ -57,7 +58,7 @@ mod linux {
             environment: vec![("PATH".into(), "/usr/bin:/bin".into())],
             cwd: File::open(folder.join("root")).expect("opened").into(),
             cwd_path: folder.join("root"),
-            proxy: None,
+            proxy: (network == Network::Hosts).then(proxy),
             hold: Hold {
                 level,
                 network,
@@ -90,8 +91,19 @@ mod linux {
         }
     }
 
+    /// Takes what listens in the network of a plan, as a proxy does, until the plan is gone.
+    fn proxy() -> Handle {
+        let (port, end) = ProxyPort::pair().expect("made");
+        tokio::spawn(async move {
+            let listener = port.listener().await;
+            port.closed().await;
+            drop(listener);
+        });
+        end
+    }
+
     fn lasting(folder: &Path, level: Containment, network: Network, name: &str) -> KeptRequest {
-        let LaunchRequest { plan, environment, cwd, cwd_path, hold, limits, .. } =
+        let LaunchRequest { plan, environment, cwd, cwd_path, proxy, hold, limits, .. } =
             request_of(folder, level, network, name);
         KeptRequest {
             plan,
@@ -99,7 +111,7 @@ mod linux {
             cwd,
             cwd_path,
             hold,
-            proxy: None,
+            proxy,
             limits,
             folder: folder.join(id::new_id()),
             input: Input::Pipe,
@@ -202,6 +214,7 @@ mod linux {
                 (Containment::Partial, Network::None),
                 (Containment::Full, Network::None),
                 (Containment::Full, Network::Loopback),
+                (Containment::Full, Network::Hosts),
                 (Containment::Full, Network::Full),
             ];
             let mut times = vec![Vec::new(); holds.len()];
@@ -224,7 +237,8 @@ mod linux {
                 show("  that lasts, to its start", std::mem::take(&mut starts[at]));
                 show("  that lasts, to its end", std::mem::take(&mut ends[at]));
             }
-            for (level, network) in holds.into_iter().filter(|(_, network)| *network != Network::Loopback) {
+            let has_own_loopback = |network: Network| network.has_own_loopback();
+            for (level, network) in holds.into_iter().filter(|(_, network)| !has_own_loopback(*network)) {
                 keep(&launcher, &folder, level, network).await;
             }
         });
