@@ -503,6 +503,43 @@ fn the_older_forms_of_network_are_read() {
 }
 
 #[test]
+fn a_network_of_hosts_is_read_and_anything_else_of_that_form_refused_with_what_is_expected() {
+    let hosts = json!({"hosts": ["github.com", "*.example.org:443"], "otherwise": "deny"});
+    let read = commands(json!({"network": hosts}));
+    assert_eq!(read.hold().network.as_str(), "hosts");
+    let rules = read.hold().hosts.as_ref().expect("hosts");
+    assert_eq!(rules.texts(), ["github.com", "*.example.org:443"]);
+    // Texts for bash could hide what the rules ask about, and there is a way out.
+    let with_texts = commands(json!({"network": {"hosts": ["github.com"]}, "shell": "sandboxed"}));
+    assert!(!with_texts.runs_any_program());
+    for (written, said) in [
+        (json!({"hosts": ["github.com"], "otherwise": "ask"}), "`ask` is not available yet"),
+        (json!({"hosts": ["github.com"], "otherwise": "allow"}), "expected `deny`"),
+        (json!({"hosts": "github.com"}), "expected a sequence"),
+        (json!({"otherwise": "deny"}), "missing field `hosts`"),
+        (json!({"hosts": [], "also": 1}), "unknown field `also`"),
+        (json!("hosts"), "`loopback`"),
+    ] {
+        let policy = serde_json::from_value::<ScopePolicy>(json!({"network": written}));
+        let problem = policy.expect_err("refused").to_string();
+        assert!(problem.contains(said), "{written}: {problem}");
+    }
+    let refusal = |policy: Value| {
+        let policy = serde_json::from_value(policy).expect("a policy");
+        let failure = Commands::compile("app", &policy).expect_err("refused");
+        (failure.details["field"].clone(), failure.message)
+    };
+    let (field, message) = refusal(json!({"network": {"hosts": ["github.com", "https://a.test"]}}));
+    assert_eq!(field, "policy.network.hosts[1]", "{message}");
+    assert!(message.contains("`https://a.test`") && message.contains("expected a host"), "{message}");
+    for level in ["partial", "none"] {
+        let (field, message) = refusal(json!({"network": {"hosts": ["github.com"]}, "sandbox": level}));
+        assert_eq!(field, "policy.network", "{message}");
+        assert!(message.contains("full sandbox only"), "{message}");
+    }
+}
+
+#[test]
 fn a_refusal_repeats_no_word_that_a_caller_chose() {
     let commands =
         commands(json!({"allowedCommands": ["git *", "env *", "npm *"], "deniedCommands": ["rm *"]}));

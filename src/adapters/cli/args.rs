@@ -251,6 +251,9 @@ pub struct HereArgs {
     /// Let clients run common programs of projects there, in a sandbox
     #[arg(long)]
     pub commands: bool,
+    /// Let commands reach the package registries that your tools are set up for, by a proxy
+    #[arg(long)]
+    pub package_registries: bool,
     /// Don't prompt; use flags and defaults
     #[arg(long, short)]
     pub yes: bool,

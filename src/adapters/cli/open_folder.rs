@@ -15,6 +15,8 @@ use bailiwick_providers::command::level;
 use super::args::{HereArgs, Preset};
 use super::commands_setup;
 use super::home::Home;
+use super::registries;
+use super::scope::allow_hosts;
 
 impl Preset {
     /// Returns what the preset grants.
@@ -132,6 +134,9 @@ pub fn open_folder(config: &mut Config, folder: &Path, how: &HereArgs) -> Result
         if wants_commands(how) {
             commands_setup::turn_on(scope);
         }
+        if how.package_registries {
+            allow_hosts(scope, &registries::hosts())?;
+        }
         let change = if *scope == before { Change::Nothing } else { Change::Changed };
         return Ok((scope.id.clone(), change));
     }
@@ -166,6 +171,9 @@ pub fn open_folder(config: &mut Config, folder: &Path, how: &HereArgs) -> Result
     });
     if let Some(scope) = config.scopes.last_mut().filter(|_| wants_commands(how)) {
         commands_setup::turn_on(scope);
+    }
+    if let Some(scope) = config.scopes.last_mut().filter(|_| how.package_registries) {
+        allow_hosts(scope, &registries::hosts())?;
     }
     Ok((id, Change::Added))
 }

@@ -10,7 +10,7 @@ use std::thread;
 use bailiwick::contract::{Caller, Transport};
 use serde_json::{Value, json};
 
-use crate::needs::{lacks_full_sandbox, require_program};
+use crate::needs::{lacks_full_sandbox, lacks_program, require_program};
 use support::scope::TestScope;
 use support::service::TestService;
 
@@ -343,4 +343,126 @@ async fn what_is_started_keeps_its_ports_and_its_proxy_and_other_callers_reach_n
         assert_ne!(answer["data"]["exitCode"], 0, "{answer:#}");
     }
     host.stop(&process, json!({"graceSeconds": 0})).await;
+}
+
+/// Makes a package for pip and one for npm, each with the page of a registry, in the folder of its first argument. The
+/// second is the registry's address.
+const REGISTRIES: &str = r#"
+import hashlib, base64, io, json, os, sys, tarfile, zipfile
+folder, url = sys.argv[1:]
+os.makedirs(folder + "/simple/demo")
+with zipfile.ZipFile(folder + "/demo-1.0-py3-none-any.whl", "w") as wheel:
+    wheel.writestr("demo.py", "said = 'by pip'\n")
+    wheel.writestr("demo-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: demo\nVersion: 1.0\n")
+    wheel.writestr("demo-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nGenerator: x\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+    wheel.writestr("demo-1.0.dist-info/RECORD", "demo.py,,\ndemo-1.0.dist-info/METADATA,,\ndemo-1.0.dist-info/WHEEL,,\ndemo-1.0.dist-info/RECORD,,\n")
+with open(folder + "/simple/demo/index.html", "w") as page:
+    page.write("<!DOCTYPE html><html><body><a href='" + url + "/demo-1.0-py3-none-any.whl'>demo-1.0-py3-none-any.whl</a></body></html>")
+with tarfile.open(folder + "/demo-1.0.0.tgz", "w:gz") as package:
+    for name, text in [("package.json", json.dumps({"name": "demo", "version": "1.0.0"})), ("index.js", "module.exports = 'by npm'\n")]:
+        entry = tarfile.TarInfo("package/" + name)
+        entry.size = len(text)
+        package.addfile(entry, io.BytesIO(text.encode()))
+content = open(folder + "/demo-1.0.0.tgz", "rb").read()
+dist = {"tarball": url + "/demo-1.0.0.tgz", "integrity": "sha512-" + base64.b64encode(hashlib.sha512(content).digest()).decode()}
+version = {"name": "demo", "version": "1.0.0", "dist": dist}
+json.dump({"name": "demo", "dist-tags": {"latest": "1.0.0"}, "versions": {"1.0.0": version}}, open(folder + "/demo", "w"))
+"#;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn package_managers_and_git_fetch_by_the_proxy() {
+    if lacks_full_sandbox() {
+        return;
+    }
+    require_program("python3");
+    let ground = TestScope::new();
+    let served = ground.beside("served");
+    fs::create_dir(&served).expect("made");
+    let server = FileServer::new(ELSEWHERE, served.clone());
+    let named = format!("{ELSEWHERE}:{}", server.port);
+    let url = format!("http://{named}");
+    run_here("python3", &["-c", REGISTRIES, &served.display().to_string(), &url], &served);
+    let host = host(&json!([named]), &["pip *", "npm *", "git *", "python3 *", "node *"]);
+    let mut fetched = Vec::new();
+    if !lacks_program("pip") {
+        let words = ["pip", "install", "--no-deps", "--target", "out", "--index-url"];
+        let trusted = ["--trusted-host", ELSEWHERE, "demo"];
+        let index = format!("{url}/simple/");
+        let words: Vec<&str> = words.into_iter().chain([index.as_str()]).chain(trusted).collect();
+        fetched.push(host.run(json!(words)).await);
+        assert_eq!(fs::read_to_string(host.path("out/demo.py")).expect("installed"), "said = 'by pip'\n");
+    }
+    if !lacks_program("npm") {
+        let words =
+            ["npm", "install", "--no-audit", "--no-fund", "--prefix", ".", "--registry", &url, "demo"];
+        let data = host.run(json!(words)).await;
+        let installed = fs::read_to_string(host.path("node_modules/demo/index.js"));
+        assert_eq!(
+            installed.unwrap_or_else(|error| panic!("{error}: {data:#}")),
+            "module.exports = 'by npm'\n"
+        );
+        fetched.push(data);
+    }
+    if !lacks_program("git") {
+        run_here("git", &["init", "-q", "-b", "main", "made"], &served);
+        let made = served.join("made");
+        fs::write(made.join("file.txt"), "by git\n").expect("written");
+        run_here("git", &["add", "."], &made);
+        let who = ["-c", "user.name=a", "-c", "user.email=a@b.test"];
+        run_here("git", &[&who[..], &["commit", "-q", "-m", "one"]].concat(), &made);
+        run_here("git", &["clone", "-q", "--bare", "made", "made.git"], &served);
+        run_here("git", &["update-server-info"], &served.join("made.git"));
+        let data = host.run(json!(["git", "clone", "-q", format!("{url}/made.git"), "cloned"])).await;
+        let cloned = fs::read_to_string(host.path("cloned/file.txt"));
+        assert_eq!(cloned.unwrap_or_else(|error| panic!("{error}: {data:#}")), "by git\n");
+        fetched.push(data);
+    }
+    for data in fetched {
+        assert_eq!(data["exitCode"], 0, "{data:#}");
+        assert_eq!(data["network"]["hosts"][0]["host"], json!(named), "{data:#}");
+    }
+}
+
+/// Runs a program of the test's own, outside of any sandbox.
+fn run_here(program: &str, words: &[&str], folder: &Path) {
+    let status = std::process::Command::new(program)
+        .args(words)
+        .current_dir(folder)
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .status()
+        .expect("it starts");
+    assert!(status.success(), "{program} {words:?}");
+}
+
+#[test]
+fn the_command_line_names_hosts_and_takes_them_away() {
+    let ground = TestScope::new().save();
+    let network = || ground.cli(&["scope", "show", "app"])["scope"]["policy"]["network"].clone();
+    ground.cli(&["scope", "allow", "app", "--host", "GitHub.com", "--host", "*.example.org:8443"]);
+    assert_eq!(network(), json!({"hosts": ["github.com", "*.example.org:8443"], "otherwise": "deny"}));
+    ground.cli(&["scope", "allow", "app", "--package-registries"]);
+    assert!(network()["hosts"].to_string().contains("registry.npmjs.org"), "{}", network());
+    let dry = ground.cli(&["scope", "deny", "app", "--host", "github.com", "--dry-run"]);
+    assert!(dry.to_string().contains("lets commands reach github.com"), "{dry}");
+    ground.cli(&["scope", "deny", "app", "--host", "github.com"]);
+    assert!(!network().to_string().contains("github.com"), "{}", network());
+    for (words, said) in [
+        (&["scope", "deny", "app", "--host", "github.com"][..], "does not name the host"),
+        (&["scope", "allow", "app", "--host", "https://a.test"], "it is a URL"),
+        (&["scope", "edit", "app", "--sandbox", "none"], "full sandbox only"),
+    ] {
+        let before = network();
+        let output = ground.command(words).output().expect("it runs");
+        let printed = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success() && printed.contains(said), "{words:?}: {printed}");
+        assert_eq!(network(), before, "{words:?}");
+    }
+    ground.cli(&["scope", "edit", "app", "--network", "full"]);
+    let output = ground.command(&["scope", "allow", "app", "--host", "a.test"]).output().expect("it runs");
+    let printed = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        printed.contains("reach the whole network") && printed.contains("--network loopback"),
+        "{printed}"
+    );
+    assert_eq!(network(), "full");
 }

@@ -46,10 +46,10 @@ pub fn run(home: &Home, args: &ScopeAddArgs) -> Result<Report, Failure> {
 
 fn add_computer(home: &Home, args: &ScopeAddArgs) -> Result<Report, Failure> {
     let how = &args.how;
-    if how.preset.is_some() || how.commands || how.whole_home {
+    if how.preset.is_some() || how.commands || how.whole_home || how.package_registries {
         return Err(Failure::invalid(
             "--type",
-            "`--preset`, `--commands` and `--whole-home` are for folders, not for the computer",
+            "`--preset`, `--commands`, `--package-registries` and `--whole-home` are for folders, not for the computer",
         ));
     }
     let id = how.id.clone().unwrap_or_else(|| args.folder.display().to_string());

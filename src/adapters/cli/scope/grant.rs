@@ -90,7 +90,11 @@ fn hosts(args: &GrantArgs) -> Vec<String> {
     args.host.iter().cloned().chain(registries).collect()
 }
 
-fn allow_hosts(scope: &mut ScopeConfig, hosts: &[String]) -> Result<(), Failure> {
+/// Lets commands reach further hosts.
+///
+/// # Errors
+/// Where the whole network is open.
+pub fn allow_hosts(scope: &mut ScopeConfig, hosts: &[String]) -> Result<(), Failure> {
     if hosts.is_empty() {
         return Ok(());
     }

@@ -15,6 +15,7 @@ mod show;
 mod statements;
 
 pub use args::ScopeCommand;
+pub use grant::allow_hosts;
 pub use list::{screen_words, states};
 pub use output::{ScopeChangeOutput, ScopeListOutput, ScopeRemoveOutput, ScopeShowOutput};
 pub use report::{change, place_of, without_values};
