@@ -372,7 +372,7 @@ async fn with_the_proxy_all_its_connections_end() {
     // The task drops its listener when it is ended.
     let refused = async {
         while TcpStream::connect(at).await.is_ok() {
-            tokio::task::yield_now().await
+            tokio::task::yield_now().await;
         }
     };
     tokio::time::timeout(LONG, refused).await.expect("nothing listens any more");

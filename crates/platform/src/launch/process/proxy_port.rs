@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, IntoRawFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 use rustix::io::Errno;
@@ -36,7 +36,7 @@ pub(super) fn open_proxy_port(order: &mut Order, service: Option<OwnedFd>) -> Re
         }
     }
     // The service learns of the end of this process by the end of it.
-    std::mem::forget(service);
+    let _ = service.into_raw_fd();
     Ok(())
 }
 
