@@ -50,7 +50,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         "scope edit",
         &[
             "bailiwick scope edit app --preset full --dry-run",
-            "bailiwick scope edit app --network full --limit runtime-seconds=600",
+            "bailiwick scope edit app --network loopback --limit runtime-seconds=600",
             "bailiwick scope edit app --add-root lib --read-path /opt",
         ],
     ),

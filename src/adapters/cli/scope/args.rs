@@ -129,7 +129,7 @@ pub struct ScopeEditArgs {
     /// Remove a rule from every list
     #[arg(long = "remove-rule", alias = "forget", value_name = "RULE")]
     pub forget: Vec<String>,
-    /// What commands reach: none, loopback or full; `scope allow --host` names hosts
+    /// What commands reach: none, loopback or full
     #[arg(long, value_name = "WHAT", hide_possible_values = true,
         value_parser = word::<NetworkRule>(&["none", "loopback", "full"]))]
     pub network: Option<NetworkRule>,
