@@ -11,14 +11,15 @@ use serde::{Deserialize, Serialize};
 
 use bailiwick_config::TokenRecord;
 use bailiwick_contract::time::now_ms;
+use bailiwick_contract::{ErrorCode, Failure};
 use bailiwick_platform::dirs::Dirs;
 use bailiwick_platform::fs::{Secrecy, create_private_dir, read_own_file, replace_private_file};
 use bailiwick_platform::launch::Launcher;
 use bailiwick_platform::launch::kept::Status;
+use bailiwick_providers::approval::{ApprovalError, Approvals, Ticket};
 use bailiwick_providers::process::{Process, Processes};
 use bailiwick_providers::secret_prompt::{Prompt, Prompts};
 
-use super::approve_ticket;
 use super::home::Home;
 
 /// The note. It holds no secret; it is gone when the service has ended in order.
@@ -115,10 +116,31 @@ pub fn knows_owner(home: &Home) -> impl Fn(&str) -> bool {
     }
 }
 
+/// Returns the requests that need approval and that can be answered now.
+///
+/// # Errors
+/// Those of the file system and of the config.
+pub fn tickets_to_answer(home: &Home) -> Result<Vec<Ticket>, Failure> {
+    let mut tickets =
+        Approvals::below(&home.dirs.state).waiting().map_err(|error| unusable_approvals(&error.into()))?;
+    let is_known = knows_owner(home);
+    let config = home.config()?;
+    tickets.retain(|ticket| {
+        is_known(&ticket.caller_id) && config.scopes.iter().any(|scope| scope.id == ticket.scope)
+    });
+    Ok(tickets)
+}
+
+/// Creates the failure for files of approvals that cannot be used.
+pub fn unusable_approvals(error: &ApprovalError) -> Failure {
+    Failure::new(ErrorCode::ProviderUnavailable, format!("approvals cannot be used: {error}"))
+        .hint("Check the owner, the permissions and the free space of the state folder.")
+}
+
 /// Counts what waits for the user: secrets that are asked for, and requests that need approval.
 pub fn count_waiting(home: &Home) -> usize {
     prompts_to_answer(home).map_or(0, |waiting| waiting.len())
-        + approve_ticket::waiting(home).map_or(0, |waiting| waiting.len())
+        + tickets_to_answer(home).map_or(0, |waiting| waiting.len())
 }
 
 /// Counts the processes that clients started to last, and that run.

@@ -25,7 +25,7 @@ use super::approve_ticket::{self, Answer, TicketOutput};
 use super::args::ApproveArgs;
 use super::home::Home;
 use super::printer::{Paint, Report, one_line, paint};
-use super::running::prompts_to_answer;
+use super::running::{prompts_to_answer, tickets_to_answer};
 use super::runtime;
 
 /// How often is looked for what comes.
@@ -172,7 +172,7 @@ impl Approver {
 
     /// Returns what waits and can still be answered, requests first.
     fn waiting(&self) -> Result<Vec<Item>, Failure> {
-        let tickets = approve_ticket::waiting(&self.home)?.into_iter();
+        let tickets = tickets_to_answer(&self.home)?.into_iter();
         let secrets = self.secrets()?.into_iter().map(|waiting| Item::Secret(Box::new(waiting)));
         Ok(tickets.map(|ticket| Item::Ticket(Box::new(ticket))).chain(secrets).collect())
     }

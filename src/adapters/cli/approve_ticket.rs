@@ -15,7 +15,7 @@ use bailiwick_providers::approval::{ApprovalError, ApprovalTerm, Approvals, Deci
 
 use super::home::Home;
 use super::printer::{one_line, printable};
-use super::running::knows_owner;
+use super::running::unusable_approvals;
 use super::scope;
 
 /// What `h` answers at the terminal: an hour.
@@ -96,21 +96,6 @@ impl Answer {
             Self::Refuse => "refused".to_owned(),
         }
     }
-}
-
-/// Returns the requests that wait for approval, of callers that are still known and in scopes that are still there.
-///
-/// # Errors
-/// `provider_unavailable` where they cannot be read.
-pub fn waiting(home: &Home) -> Result<Vec<Ticket>, Failure> {
-    let mut tickets =
-        Approvals::below(&home.dirs.state).waiting().map_err(|error| unusable(&error.into()))?;
-    let is_known = knows_owner(home);
-    let config = home.config()?;
-    tickets.retain(|ticket| {
-        is_known(&ticket.caller_id) && config.scopes.iter().any(|scope| scope.id == ticket.scope)
-    });
-    Ok(tickets)
 }
 
 /// Returns who asks for what. Everything that a client chose is in lines of its own, and cannot leave them.
@@ -326,12 +311,7 @@ impl Log {
 
 fn not_decided(error: &ApprovalError) -> Failure {
     match error {
-        ApprovalError::Io(_) => unusable(error),
+        ApprovalError::Io(_) => unusable_approvals(error),
         _ => Failure::new(ErrorCode::Conflict, format!("{error}; nothing was decided")),
     }
-}
-
-fn unusable(error: &ApprovalError) -> Failure {
-    Failure::new(ErrorCode::ProviderUnavailable, format!("approvals cannot be used: {error}"))
-        .hint("Check the owner, the permissions and the free space of the state folder.")
 }

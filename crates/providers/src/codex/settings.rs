@@ -213,7 +213,7 @@ mod tests {
             network,
             home: Path::new("/srv/home"),
         };
-        Taken::of_text(PERSON).expect("it is TOML").confined(&confines)
+        UserSettings::of_text(PERSON).expect("it is TOML").confined(&confines)
     }
 
     #[test]
