@@ -490,6 +490,8 @@ const REFUSALS_AFTER_THE_POLICY: &[(&str, &str)] = &[
     ("crates/providers/src/process/start.rs", "how many processes run is known when one starts"),
     ("crates/providers/src/repositories/closed.rs", "repositories are found beside the command"),
     ("src/adapters/http/listener.rs", "no request: a listener that does not start"),
+    ("src/client_settings/settings_file.rs", "no request: a file that a command of the user cannot change"),
+    ("src/installation/home.rs", "no request: a token that a command of the user names"),
 ];
 
 #[test]

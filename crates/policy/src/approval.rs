@@ -77,7 +77,7 @@ impl RequestKey {
 }
 
 /// What is asked about, before it is put into words.
-pub(super) struct Asked<'a> {
+pub(super) struct ApprovalSubject<'a> {
     pub scope: &'a Scope,
     pub spec: &'static OperationSpec,
     pub target: Option<String>,
@@ -86,8 +86,8 @@ pub(super) struct Asked<'a> {
 }
 
 impl Question {
-    pub(super) fn new(asked: &Asked<'_>, request: RequestKey) -> Self {
-        let Asked { scope, spec, capabilities, .. } = *asked;
+    pub(super) fn new(asked: &ApprovalSubject<'_>, request: RequestKey) -> Self {
+        let ApprovalSubject { scope, spec, capabilities, .. } = *asked;
         let asks = asked.command.filter(|judged| judged.is_asked());
         let names: Vec<&str> = capabilities.iter().map(|capability| capability.as_str()).collect();
         let mut why = Vec::new();

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use bailiwick_contract::{Capability, Effect, Failure, OperationSpec, StageName};
 
-use super::approval::{Asked, RequestKey, target_of};
+use super::approval::{ApprovalSubject, RequestKey, target_of};
 use super::command::JudgedCommand;
 use super::permit::Later;
 
@@ -146,7 +146,7 @@ fn question(
 ) -> Option<Question> {
     let scope = scope.filter(|_| !ask.is_empty() || judged.is_some_and(JudgedCommand::is_asked))?;
     let target = target_of(targets.path.as_ref(), targets.id.as_deref());
-    let asked = Asked { scope, spec, target, capabilities: ask, command: judged };
+    let asked = ApprovalSubject { scope, spec, target, capabilities: ask, command: judged };
     Some(Question::new(&asked, request_key(case, scope, targets)))
 }
 

@@ -6,7 +6,7 @@ use bailiwick_contract::{
     Access, Capability, CommandInput, CommonOptions, Failure, Limits, OperationSpec, RawPath, StageName,
 };
 
-use super::approval::{Asked, RequestKey, target_of};
+use super::approval::{ApprovalSubject, RequestKey, target_of};
 use super::command::{Grant, JudgedCommand, PermittedCommand};
 use super::located_path::LocatedPath;
 use super::{
@@ -195,7 +195,8 @@ impl Permit {
     fn was_approved(&self, scope: &Scope, judged: &JudgedCommand) -> bool {
         let Some(later) = &self.later else { return false };
         let target = target_of(self.target.path().map(PermittedPath::located), self.id());
-        let asked = Asked { scope, spec: self.spec, target, capabilities: &[], command: Some(judged) };
+        let asked =
+            ApprovalSubject { scope, spec: self.spec, target, capabilities: &[], command: Some(judged) };
         let question = Question::new(&asked, later.request);
         let is_approved = later.approval.get().is_some_and(|approval| approval.covers(&question));
         *later.question() = (!is_approved).then(|| Box::new(question));

@@ -63,7 +63,12 @@ fn the_command_that_a_hint_names_makes_the_refused_call_succeed() {
         let named = commands_in(&hints);
         assert!(!named.is_empty(), "{call:?} names no command: {}", refused.err);
         for command in &named {
-            let ran = run(&place, command);
+            let mut command = command.clone();
+            if command[0] == "approve" {
+                // Without a terminal the answer is part of the command.
+                command.push("--once".to_owned());
+            }
+            let ran = run(&place, &command);
             assert_eq!(ran.exit, 0, "{command:?}: {}", ran.err);
         }
         let allowed = place.run(&words);

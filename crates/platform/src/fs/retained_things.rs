@@ -177,9 +177,9 @@ mod tests {
     };
 
     /// Some are in use, all others have been over for a time.
-    struct Used(Mutex<HashSet<String>>, Duration);
+    struct InUseThings(Mutex<HashSet<String>>, Duration);
 
-    impl RetainedThings for Used {
+    impl RetainedThings for InUseThings {
         fn idle_for(&self, name: &str, _: &Path) -> Option<Duration> {
             (!self.0.lock().expect("no panic").contains(name)).then_some(self.1)
         }
@@ -194,7 +194,7 @@ mod tests {
     }
 
     /// Makes a thing that takes less than was reserved for it.
-    fn put(folder: &RetainedFolder, things: &Used, reserved: u64, bytes: usize) -> String {
+    fn put(folder: &RetainedFolder, things: &InUseThings, reserved: u64, bytes: usize) -> String {
         let name = new_id();
         let hidden = folder.reserve_thing(&name, reserved, things).expect("there is room");
         fs::write(hidden.join("text"), vec![0; bytes]).expect("written");
@@ -205,7 +205,7 @@ mod tests {
 
     #[test]
     fn what_is_reserved_counts_until_it_is_known_what_it_takes_and_the_oldest_go() {
-        let (folder, things) = (folder(), Used(Mutex::default(), Duration::ZERO));
+        let (folder, things) = (folder(), InUseThings(Mutex::default(), Duration::ZERO));
         let names: Vec<String> = (0..10).map(|_| put(&folder, &things, 60_000, 8_000)).collect();
         let there = || folder.newest_first().into_iter().map(|(name, _)| name).collect::<Vec<_>>();
         // Each needs 60,000 and some spare beside what is kept: of 8,000 each.
@@ -231,7 +231,7 @@ mod tests {
 
     #[test]
     fn number_and_age_bound_what_is_kept_and_what_is_given_up_leaves_its_room() {
-        let (folder, mut things) = (folder(), Used(Mutex::default(), Duration::ZERO));
+        let (folder, mut things) = (folder(), InUseThings(Mutex::default(), Duration::ZERO));
         for _ in 0..50 {
             put(&folder, &things, 10, 10);
             assert!(folder.newest_first().len() <= LIMITS.max_parts);

@@ -513,7 +513,6 @@ mod tests {
         };
         let by_default = limit(&ScopePolicy::default());
         assert!((1..=(memory_bytes() / 8).max(2 << 30)).contains(&by_default), "{by_default}");
-        println!("{} MiB of {} MiB", by_default >> 20, memory_bytes() >> 20);
         for megabytes in [1, 96, u64::MAX] {
             let policy = ScopePolicy { max_job_memory_megabytes: Some(megabytes), ..ScopePolicy::default() };
             assert_eq!(limit(&policy), megabytes.saturating_mul(1 << 20));

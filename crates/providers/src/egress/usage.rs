@@ -73,7 +73,7 @@ pub(super) struct HostCounter {
 }
 
 #[derive(Debug, Default)]
-struct Noted {
+struct UsageNotes {
     hosts: BTreeMap<String, Arc<HostCounter>>,
     /// All further hosts together.
     others: Option<Arc<HostCounter>>,
@@ -83,15 +83,15 @@ struct Noted {
 
 /// Counts while a command runs.
 #[derive(Debug, Default)]
-pub(super) struct Usage(Mutex<Noted>);
+pub(super) struct Usage(Mutex<UsageNotes>);
 
 impl Usage {
-    fn noted(&self) -> std::sync::MutexGuard<'_, Noted> {
+    fn notes(&self) -> std::sync::MutexGuard<'_, UsageNotes> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn connect(&self, destination: &Destination) -> Arc<HostCounter> {
-        let (host, mut noted) = (destination.to_string(), self.noted());
+        let (host, mut noted) = (destination.to_string(), self.notes());
         let counter = if noted.hosts.len() < MAX_HOSTS || noted.hosts.contains_key(&host) {
             noted.hosts.entry(host).or_default()
         } else {
@@ -107,7 +107,7 @@ impl Usage {
 
     /// Notes what has no destination that could be read.
     pub(super) fn refuse_text(&self, host: String, refusal: &Refusal) {
-        let mut noted = self.noted();
+        let mut noted = self.notes();
         if let Some(known) = noted.refused.get_mut(&host) {
             known.times += 1;
             return;
@@ -121,7 +121,7 @@ impl Usage {
     }
 
     pub(super) fn report(&self) -> NetworkUse {
-        let noted = self.noted();
+        let noted = self.notes();
         let number = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let all = || noted.hosts.values().chain(&noted.others);
         NetworkUse {

@@ -29,7 +29,6 @@ Flags for every operation:
   --then JSON|@FILE|-   requests that follow, each if the one before succeeded
   --FIELD-file FILE|-   take a text field from a file or standard input
   --json                print the result envelope
-  --help                with an operation: its fields
 
 Examples:
   bailiwick call file.read hello.txt --scope app --json

@@ -82,7 +82,7 @@ impl Operation for Op {
                   service goes away in the middle. What commands changed is not taken back; the answer names such \
                   steps in `details.notUndone`. history.undo with the `operationId` of the answer takes a \
                   finished batch back.",
-        capabilities: &[],
+        capabilities: &[&[Capability::FsWrite]],
         effect: Effect::Destroys,
         target: TargetRule::None,
         scope: ScopeNeed::FOLDER,
@@ -133,8 +133,6 @@ struct Batch {
     steps: Vec<PlannedStep>,
     verify: Vec<PlannedStep>,
     journal: Option<Journal>,
-    /// Whether the caller may take changes of files back, as far as there are any.
-    may_write: bool,
     /// How many bytes of answers are shown.
     room: usize,
 }
@@ -175,10 +173,9 @@ impl Batch {
                 })?)
             }
         };
-        let may_write = permit.allows(Capability::FsWrite);
         let room = permit.limits().max_output_bytes;
         let (caller, providers) = (Arc::clone(&cx.caller), Arc::clone(&cx.service.providers));
-        Ok(Self { id, scope: scope_id, caller, submit, providers, steps, verify, journal, may_write, room })
+        Ok(Self { id, scope: scope_id, caller, submit, providers, steps, verify, journal, room })
     }
 
     async fn run(mut self, gone: CancellationToken) -> Result<Output, Failure> {
@@ -280,9 +277,6 @@ impl Batch {
 
     /// Takes back what file operations of the steps changed. Returns the ids of the requests.
     async fn take_back(&self) -> Result<BTreeSet<String>, Failure> {
-        if !self.may_write {
-            return Ok(BTreeSet::new());
-        }
         let outcome = Arc::clone(&self.submit)
             .submit(&self.caller, None, undo_request(&self.scope, &self.id), &CancellationToken::new())
             .await;

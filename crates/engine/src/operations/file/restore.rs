@@ -157,7 +157,7 @@ pub fn restore_changes(cx: &Context, permit: &Permit, changes: &[FoundRecord]) -
 fn by_changes(permit: &Permit, changes: &[FoundRecord]) -> Result<Vec<RestoreTarget>, Failure> {
     let judged = |path: &str| permit.resolve_writable(&RawPath(path.to_owned()));
     let mut targets: Vec<RestoreTarget> = Vec::new();
-    // Which target has a name, as it was before the changes that were looked at.
+    // Which target has a name, as it was before the changes so far.
     let mut by_name: HashMap<String, usize> = HashMap::new();
     for found in changes {
         for (at, kept) in found.record.files.iter().enumerate() {

@@ -85,7 +85,7 @@ impl RunBlocking for Op {
         let mut output =
             Output { changes: changes.iter().map(described).collect(), files: Vec::new(), dry_run };
         let mut undo_ids = Vec::new();
-        // Contents go back together; what is kept whole goes back by itself.
+        // Contents go back together; what is kept whole goes back alone.
         let is_whole = |it: &FoundRecord| !it.record.relocations.is_empty();
         for group in changes.chunk_by(|one, next| !is_whole(one) && !is_whole(next)) {
             let restored = match restore_changes(cx, permit, group) {
