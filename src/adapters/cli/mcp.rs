@@ -32,7 +32,7 @@ pub fn usual_words(words: &[OsString]) -> Option<(Shared, McpArgs)> {
     while let Some(word) = rest.next() {
         match word.to_str()? {
             "--token" | "--caller" if args.caller.is_none() => {
-                args.caller = Some(value(rest.next()?)?.to_owned())
+                args.caller = Some(value(rest.next()?)?.to_owned());
             }
             "--config" if shared.config.is_none() => {
                 shared.config = Some(PathBuf::from(value(rest.next()?)?));

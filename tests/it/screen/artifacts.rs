@@ -39,7 +39,8 @@ async fn a_kept_picture_has_every_pixel_and_is_read_in_parts() {
     let answer = desk.ask("screen.read_capture", Some(&id), json!({"region": outside})).await;
     assert_eq!(answer["error"]["details"]["field"], "options.region", "{answer}");
 
-    let file = desk.state("captures").join(format!("{id}.picture"));
+    let parts = fs::read_dir(desk.state("captures/pictures")).expect("pictures are kept").flatten();
+    let file = parts.map(|part| part.path().join(&id)).find(|file| file.exists()).expect("it is there");
     assert_eq!(fs::metadata(&file).expect("it is there").permissions().mode() & 0o777, 0o600);
     let listed = desk.ask("screen.captures", None, json!({})).await;
     assert_eq!(data(&listed)["captures"][0]["file"]["captureId"], id);

@@ -25,18 +25,25 @@ const GRACE: Duration = Duration::from_millis(500);
 /// that it runs, or to tell what it has seen.
 const ENDING: Duration = Duration::from_secs(5);
 
+/// A request that the policy permits, and that has its turn.
+pub(super) struct PermittedRequest {
+    pub permit: Permit,
+    pub caller: Arc<Caller>,
+    pub request: Request,
+    pub record: Record,
+    pub turn: Share,
+    /// Asks for what comes to need approval later.
+    pub approvals: Option<ApprovalRequest>,
+}
+
 /// Runs the operation and records how it ended.
 pub(super) async fn run(
     state: &ServiceState,
-    permit: Permit,
-    caller: Arc<Caller>,
-    request: Request,
-    record: Record,
+    permitted: PermittedRequest,
     gone: &CancellationToken,
     progress: Progress,
-    turn: Share,
-    approvals: Option<ApprovalRequest>,
 ) -> Outcome {
+    let PermittedRequest { permit, caller, request, record, turn, approvals } = permitted;
     let most = permit.scope().map(|scope| (scope.max_runtime(), Arc::from(scope.id())));
     let cancel = Cancel::after(permit.limits().timeout).within(most);
     let scopes = match permit.spec().scope {

@@ -19,7 +19,7 @@ use bailiwick_providers::approval::Approvals;
 use super::Service;
 use super::approvals::ApprovalRequest;
 use super::boot::MAX_HELD;
-use super::dispatch;
+use super::dispatch::{self, PermittedRequest};
 use super::record::{Ended, Record};
 use super::shares::Shares;
 
@@ -222,7 +222,9 @@ impl Service {
         }
         let submit: Arc<dyn Submit> = Arc::<Self>::clone(self);
         let request = Request { id: record.operation_id().to_owned(), batch, submit };
-        dispatch::run(&state, permit, caller, request, record, &gone, progress, turn, approval_request).await
+        let permitted =
+            PermittedRequest { permit, caller, request, record, turn, approvals: approval_request };
+        dispatch::run(&state, permitted, &gone, progress).await
     }
 }
 

@@ -212,11 +212,13 @@ impl Batch {
             self.providers.registry.entry(&step.op).map_or(Effect::RunsCode, |entry| entry.spec.effect);
         let Outcome { operation_id, result, .. } = outcome;
         let is_done = result.is_ok();
+        let may_have_run = result.as_ref().err().is_none_or(|failure| failure.stage().is_none());
         done.runs.push(Run {
             op: step.op.clone(),
             place: step.place.clone(),
             operation_id,
             is_done,
+            may_have_run,
             without_undo,
             effect,
         });
@@ -312,6 +314,8 @@ struct Run {
     place: String,
     operation_id: String,
     is_done: bool,
+    /// Whether it may have begun: the policy refuses before anything is done.
+    may_have_run: bool,
     without_undo: bool,
     effect: Effect,
 }
@@ -323,7 +327,7 @@ impl Run {
         let is_kept = self.op.starts_with("file.") && !self.without_undo;
         match effect {
             Effect::ReadOnly | Effect::Captures => false,
-            Effect::RunsCode => true,
+            Effect::RunsCode => self.may_have_run,
             Effect::Writes | Effect::Destroys => {
                 self.is_done && !is_kept && !undone.contains(&self.operation_id)
             }

@@ -246,7 +246,7 @@ impl Operation for Op {
     type Input = Input;
     type Options = Options;
     type Output = Output;
-    const JUDGED: JudgedFields<Input> = JudgedFields::paths(|input| patch_plan::paths(input));
+    const JUDGED: JudgedFields<Input> = JudgedFields::paths(patch_plan::paths);
 }
 
 impl RunBlocking for Op {

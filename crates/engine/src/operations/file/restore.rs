@@ -167,7 +167,9 @@ fn by_changes(permit: &Permit, changes: &[FoundRecord]) -> Result<Vec<RestoreTar
                 Some(index) => {
                     let target = &mut targets[index];
                     let version = target.kept.sha256.as_deref().map(content_version);
-                    if version != kept.version_after {
+                    let before = kept.sha256.as_deref().map(content_version);
+                    // A change that was cut off has left the file as it was before.
+                    if version != kept.version_after && (version != before || kept.moved_from.is_some()) {
                         return Err(changed_since(&kept.path));
                     }
                     match back_to {

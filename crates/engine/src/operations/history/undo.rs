@@ -87,9 +87,16 @@ impl RunBlocking for Op {
         let mut undo_ids = Vec::new();
         // Contents go back together; what is kept whole goes back alone.
         let is_whole = |it: &FoundRecord| !it.record.relocations.is_empty();
-        for group in changes.chunk_by(|one, next| !is_whole(one) && !is_whole(next)) {
+        let mut groups: Vec<_> =
+            changes.chunk_by(|one, next| !is_whole(one) && !is_whole(next)).rev().collect();
+        while let Some(group) = groups.pop() {
             let restored = match restore_changes(cx, permit, group) {
                 Ok(restored) => restored,
+                // A name that was given away and used again is free only once the later change is back.
+                Err(failure) if failure.code == ErrorCode::Conflict && group.len() > 1 => {
+                    groups.extend(group.chunks(1).rev());
+                    continue;
+                }
                 // What comes later in a preview may stand on what is not done yet.
                 Err(failure)
                     if dry_run && !output.files.is_empty() && failure.code == ErrorCode::Conflict =>
