@@ -104,7 +104,9 @@ impl RetainedFolder {
         let mut total = PartUsage::default();
         for (name, path) in self.newest_first() {
             let Some(idle) = things.idle_for(&name, &path) else {
-                total.bytes += read_used(&path).map_or_else(|| bytes_below(&path), |used| used.bytes);
+                // One that was being made may have got its name this very moment.
+                let used = read_used(&path).or_else(|| read_used(&self.path.join(&name)));
+                total.bytes += used.map_or_else(|| bytes_below(&path), |used| used.bytes);
                 total.things += 1;
                 continue;
             };
@@ -201,6 +203,31 @@ mod tests {
         let path = folder.show_thing(&hidden).expect("shown");
         folder.settle_thing(&path);
         name
+    }
+
+    /// Each gets its name at the very moment when it is counted.
+    struct NamedMeanwhile;
+
+    impl RetainedThings for NamedMeanwhile {
+        fn idle_for(&self, name: &str, path: &Path) -> Option<Duration> {
+            fs::rename(path, path.with_file_name(name)).expect("it is hidden");
+            None
+        }
+
+        fn forget(&self, name: &str) {
+            panic!("{name} is in use");
+        }
+    }
+
+    #[test]
+    fn what_gets_its_name_while_all_is_counted_is_counted() {
+        let folder = folder();
+        folder.reserve_thing(&new_id(), 60_000, &NamedMeanwhile).expect("there is room");
+        // There is not enough room, so that all is counted; what is in use stays.
+        folder.reserve_thing(&new_id(), 60_000, &NamedMeanwhile).expect("what is in use stays");
+        let total = read_used(&folder.path).expect("counted");
+        assert_eq!(total, PartUsage { bytes: 120_000, things: 2 });
+        let _ = crate::fs::remove_tree(&folder.path);
     }
 
     #[test]
