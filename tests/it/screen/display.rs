@@ -247,10 +247,12 @@ fn silent_for_one(path: &Path, server: &XServer) -> Arc<AtomicUsize> {
                 (client.try_clone().expect("a copy"), server.try_clone().expect("a copy"));
             let (told, counted) = (Arc::clone(&is_alone), Arc::clone(&counted));
             thread::spawn(move || {
-                let mut chunk = vec![0; 1 << 16];
+                let (mut chunk, mut was_asked) = (vec![0; 1 << 16], false);
                 while let Ok(length @ 1..) = from.read(&mut chunk) {
+                    // The client asks on, so it has the answer that it waited for.
+                    told.store(was_asked, Ordering::SeqCst);
                     if chunk[..length].windows(ALONE.len()).any(|bytes| bytes == ALONE) {
-                        told.store(true, Ordering::SeqCst);
+                        was_asked = true;
                         counted.fetch_add(1, Ordering::SeqCst);
                     }
                     if to.write_all(&chunk[..length]).is_err() {
@@ -261,14 +263,12 @@ fn silent_for_one(path: &Path, server: &XServer) -> Arc<AtomicUsize> {
             });
             let (mut from, mut to) = (server, client);
             thread::spawn(move || {
-                let (mut chunk, mut was_answered) = (vec![0; 1 << 16], false);
+                let mut chunk = vec![0; 1 << 16];
                 while let Ok(length @ 1..) = from.read(&mut chunk) {
-                    // Before it is passed on: the client asks no more until it has this.
-                    let answers = is_alone.load(Ordering::SeqCst);
-                    if !was_answered && to.write_all(&chunk[..length]).is_err() {
+                    let is_silent = is_alone.load(Ordering::SeqCst);
+                    if !is_silent && to.write_all(&chunk[..length]).is_err() {
                         break;
                     }
-                    was_answered |= answers;
                 }
             });
         }
