@@ -159,7 +159,7 @@ fn a_batch_that_is_killed_is_taken_back_by_the_next_service() {
 
 #[test]
 fn a_batch_whose_client_leaves_is_taken_back() {
-    let world = TestScope::new();
+    let world = TestScope::new().with_capabilities(&["fs:read", "fs:write", "process:manage"]);
     let service = world.boot();
     let root = world.root();
     fs::write(root.join("a.txt"), "before\n").expect("the scope can be written");
@@ -182,4 +182,47 @@ fn a_batch_whose_client_leaves_is_taken_back() {
     eventually("the batch is taken back", || {
         fs::read_to_string(root.join("a.txt")).is_ok_and(|it| it == "before\n")
     });
+}
+
+/// A change whose file was put back by hand is as one that was written down and cut off before it changed anything.
+#[test]
+fn a_change_that_was_cut_off_is_no_obstacle_to_an_undo() {
+    type ByHand = fn(&Path);
+    let cases: [(Value, ByHand); 4] = [
+        (json!({"op": "file.move", "target": "a.txt", "input": {"to": "b.txt"}}), |root| {
+            fs::rename(root.join("b.txt"), root.join("a.txt")).expect("it was moved");
+        }),
+        (json!({"op": "file.create", "target": "c.txt", "input": {"content": "c\n"}}), |root| {
+            fs::remove_file(root.join("c.txt")).expect("it was made");
+        }),
+        (json!({"op": "file.delete", "target": "d.txt"}), |root| {
+            fs::write(root.join("d.txt"), "before\n").expect("the scope can be written");
+        }),
+        (json!({"op": "file.write", "target": "a.txt", "input": {"content": "later\n"}}), |root| {
+            fs::write(root.join("a.txt"), "after\n").expect("the scope can be written");
+        }),
+    ];
+    for (cut_off, by_hand) in cases {
+        let world = TestScope::new();
+        let (service, root) = (world.boot(), world.root());
+        for name in ["a.txt", "d.txt"] {
+            fs::write(root.join(name), "before\n").expect("the scope can be written");
+        }
+        let before = tree(&root);
+        let is_done = |envelope: &Value| {
+            let answer = call(&service, envelope.clone());
+            assert_eq!(answer["ok"], true, "{cut_off}: {answer:#}");
+        };
+        let write = json!({"op": "file.write", "target": "a.txt", "input": {"content": "after\n"}});
+        let undo = json!({"op": "history.undo", "input": {"since": "2020-01-01"}});
+        is_done(&write);
+        is_done(&cut_off);
+        by_hand(&root);
+        is_done(&undo);
+        assert_eq!(tree(&root), before, "{cut_off}");
+        // Nor to a later one, which comes by it.
+        is_done(&write);
+        is_done(&undo);
+        assert_eq!(tree(&root), before, "{cut_off}");
+    }
 }

@@ -132,8 +132,8 @@ struct RestoreTarget {
     content: Option<Vec<u8>>,
     /// The version that it must have now; `None` inside for no file at all.
     must_be: Option<Option<String>>,
-    /// The version that it had before the change: it has it still where the change was cut off.
-    before: Option<String>,
+    /// The version that it had before the change, `None` inside for no file: it is so still where the change was cut off.
+    before: Option<Option<String>>,
 }
 
 /// Creates the failure for what cannot be brought back.
@@ -163,11 +163,19 @@ fn by_changes(permit: &Permit, changes: &[FoundRecord]) -> Result<Vec<RestoreTar
         for (at, kept) in found.record.files.iter().enumerate() {
             let back_to = kept.moved_from.as_deref().map(judged).transpose()?;
             let content = content(found, at)?;
+            let before = kept.sha256.as_deref().map(content_version);
+            let version = |index: &usize| targets[*index].kept.sha256.as_deref().map(content_version);
+            // A move that was cut off: what came later knows the file by its old name.
+            if !by_name.contains_key(&kept.path)
+                && let Some(later) = kept.moved_from.as_ref().and_then(|from| by_name.get(from))
+                && version(later) == before
+            {
+                continue;
+            }
             let index = match by_name.remove(&kept.path) {
                 Some(index) => {
                     let target = &mut targets[index];
                     let version = target.kept.sha256.as_deref().map(content_version);
-                    let before = kept.sha256.as_deref().map(content_version);
                     // A change that was cut off has left the file as it was before.
                     if version != kept.version_after && (version != before || kept.moved_from.is_some()) {
                         return Err(changed_since(&kept.path));
@@ -183,14 +191,13 @@ fn by_changes(permit: &Permit, changes: &[FoundRecord]) -> Result<Vec<RestoreTar
                 }
                 None => {
                     let must_be = Some(kept.version_after.clone());
-                    let before = kept.sha256.as_deref().map(content_version);
                     let path = judged(&kept.path)?;
                     targets.push(RestoreTarget {
                         content,
                         path,
                         back_to,
                         must_be,
-                        before,
+                        before: Some(before),
                         kept: kept.clone(),
                     });
                     targets.len() - 1
@@ -330,16 +337,25 @@ fn found_at(site: &Site, cx: &Context) -> Result<Option<Current>, Failure> {
 fn work_out(
     cx: &Context,
     wanted: RestoreTarget,
-    at: Site,
-    back_to: Option<Site>,
+    mut at: Site,
+    mut back_to: Option<Site>,
     preview: &mut Preview,
 ) -> Result<RestoreStep, Failure> {
-    let RestoreTarget { path, kept, must_be, before, content, back_to: now } = wanted;
-    let (shown, now) = (path.shown(), now.map(|path| path.shown()));
-    let found = found_at(&at, cx)?;
+    let RestoreTarget { mut path, kept, mut must_be, before, content, back_to: mut goes_to } = wanted;
+    let mut found = found_at(&at, cx)?;
+    // A move that was cut off: the file has its old name still.
+    if found.is_none()
+        && let Some(old) = &back_to
+        && let Some(still) = found_at(old, cx)?
+        && before == Some(Some(still.version.clone()))
+    {
+        (must_be, found) = (before.clone(), Some(still));
+        (at, path) = (back_to.take().unwrap_or(at), goes_to.take().unwrap_or(path));
+    }
+    let (shown, now) = (path.shown(), goes_to.map(|path| path.shown()));
     let version_now = found.as_ref().map(|found| found.version.clone());
     let bytes_now = found.as_ref().map(|found| &found.bytes[..]);
-    let is_unchanged = now.is_none() && before.is_some() && before == version_now;
+    let is_unchanged = now.is_none() && before.as_ref() == Some(&version_now);
     if !is_unchanged && must_be.is_some_and(|must_be| must_be != version_now) {
         let failure = changed_since(&shown);
         return Err(match preview.diff((&shown, &shown), bytes_now, content.as_deref()) {
