@@ -12,12 +12,12 @@ pub struct How {
     /// Whether it connects over HTTP.
     pub http: bool,
     /// Where the entry is.
-    pub place: Place,
+    pub place: SettingsChoice,
 }
 
 /// Which settings, and the entry's name there.
 #[derive(Debug, Clone, Default)]
-pub struct Place {
+pub struct SettingsChoice {
     /// The project whose settings they are, instead of the user's.
     pub project: Option<PathBuf>,
     /// A settings file, instead of the usual one.

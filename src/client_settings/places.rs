@@ -7,7 +7,7 @@ use bailiwick_platform::dirs::{System, UserFolders, absolute};
 use bailiwick_platform::machine::HOME;
 use bailiwick_platform::paths;
 
-use super::choice::Place;
+use super::choice::SettingsChoice;
 use super::kind::ClientKind;
 use crate::installation::own_program::on_path;
 
@@ -25,7 +25,7 @@ impl SettingsPlace {
     ///
     /// # Errors
     /// `unsupported_platform` for a client without such settings; `invalid_request` for a folder that is none.
-    pub fn find(kind: ClientKind, place: &Place) -> Result<Self, Failure> {
+    pub fn find(kind: ClientKind, place: &SettingsChoice) -> Result<Self, Failure> {
         if let Some(file) = &place.settings {
             let file = std::path::absolute(file)
                 .map_err(|error| Failure::invalid("--settings", format!("`{}`: {error}", file.display())))?;

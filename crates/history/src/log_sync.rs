@@ -31,7 +31,7 @@ impl LogSync {
     /// Syncs what was written to the log so far, and takes another one from then on.
     pub fn exchange(&self, log: Option<File>) {
         let mut state = self.state();
-        // Who waits for it is told by `wait`.
+        // `wait` reports it to those who wait.
         let _ = self.sync(&mut state);
         state.log = log;
     }

@@ -103,7 +103,7 @@ impl Rows {
                     waiting.extend(later);
                     drop(waiting);
                     if orders.send(Order::Write).is_err() {
-                        // There is no thread any more: who waits is told so when the rows are dropped.
+                        // The thread has ended: those who wait learn it when their rows are dropped.
                         self.waiting().clear();
                     }
                     return false;

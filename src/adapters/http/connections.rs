@@ -34,7 +34,7 @@ struct OpenConnections {
     by_key: HashMap<u64, Arc<Connection>>,
 }
 
-/// One connection; dropping its [`Place`] forgets it.
+/// One connection; dropping its [`ConnectionSlot`] forgets it.
 #[derive(Debug)]
 pub(super) struct Connection {
     address: IpAddr,
@@ -67,7 +67,7 @@ enum Phase {
 
 /// A connection's place among the others.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct ConnectionSlot {
     connections: Arc<Connections>,
     key: u64,
     /// What it is doing.
@@ -77,7 +77,7 @@ pub(super) struct Place {
 impl Connections {
     /// Takes a place for a new connection, for which another that does no work may be dropped. `None` if its address has too
     /// many that work, or if all work.
-    pub fn take(self: &Arc<Self>, address: IpAddr) -> Option<Place> {
+    pub fn take(self: &Arc<Self>, address: IpAddr) -> Option<ConnectionSlot> {
         let mut open = self.open();
         let own = open.by_key.values().filter(|it| it.address == address).count();
         if !address.is_loopback() && own >= MAX_FROM_ONE && !open.drop_one(|it| it.address == address) {
@@ -97,7 +97,7 @@ impl Connections {
             dropped: CancellationToken::new(),
         });
         open.by_key.insert(key, Arc::clone(&connection));
-        Some(Place { connections: Arc::clone(self), key, connection })
+        Some(ConnectionSlot { connections: Arc::clone(self), key, connection })
     }
 
     /// Drops a connection that does no work, if there is one: the system has no descriptor left for a new one.
@@ -190,7 +190,7 @@ impl Connection {
     }
 }
 
-impl Drop for Place {
+impl Drop for ConnectionSlot {
     fn drop(&mut self) {
         self.connections.open().by_key.remove(&self.key);
     }
@@ -224,7 +224,7 @@ mod tests {
         "127.0.0.1".parse().expect("an address")
     }
 
-    fn full(connections: &Arc<Connections>) -> Vec<Place> {
+    fn full(connections: &Arc<Connections>) -> Vec<ConnectionSlot> {
         (0..MAX_CONNECTIONS).map(|_| connections.take(local()).expect("a place")).collect()
     }
 
@@ -271,7 +271,8 @@ mod tests {
     fn one_foreign_address_cannot_take_every_place() {
         let connections = Arc::<Connections>::default();
         let foreign: IpAddr = "192.0.2.1".parse().expect("an address");
-        let places: Vec<Place> = (0..MAX_FROM_ONE).filter_map(|_| connections.take(foreign)).collect();
+        let places: Vec<ConnectionSlot> =
+            (0..MAX_FROM_ONE).filter_map(|_| connections.take(foreign)).collect();
         assert_eq!(places.len(), MAX_FROM_ONE);
         let mut work: Vec<Work> = places[1..].iter().map(|place| place.connection.work()).collect();
         let new = connections.take(foreign).expect("one is idle");

@@ -74,7 +74,7 @@ pub(super) async fn check_address(State(guard): State<Arc<Guard>>, request: Requ
     let (parts, body) = request.into_parts();
     let body = Received::wrap(&parts.headers, body, Arc::clone(&body_was_left));
     let mut request = Request::from_parts(parts, body);
-    // Steps are those of clients elsewhere: without a public URL nothing is looked up.
+    // Steps are those of clients elsewhere: without a public URL there are none.
     let is_watched = (guard.public_only || guard.login.is_some()) && guard.steps.is_watched();
     let step = ClientStep::of_request(request.method(), request.uri().path()).filter(|_| is_watched);
     if is_watched {

@@ -24,7 +24,7 @@ use bailiwick_engine::service::{Service, Shares};
 use super::super::auth::{KeyRing, Refusals, Throttle};
 use super::body::{Answer, Taken};
 use super::client_steps::StepLog;
-use super::connections::{Connection, Connections, Place};
+use super::connections::{Connection, ConnectionSlot, Connections};
 use super::guard::{Guard, Peer};
 use super::host::{Host, Hosts};
 use super::login::LoginServer;
@@ -220,7 +220,7 @@ async fn attend(
     from: SocketAddr,
     tls: Option<Tls>,
     router: Router,
-    place: Place,
+    place: ConnectionSlot,
     shutdown: CancellationToken,
 ) {
     let connection = Arc::clone(&place.connection);

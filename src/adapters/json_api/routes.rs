@@ -34,9 +34,9 @@ pub struct Api {
 pub enum ApiEndpoint {
     /// Runs operations.
     Operations,
-    /// Tells about this computer.
+    /// Describes this computer.
     Info,
-    /// Tells what has happened.
+    /// Lists what has happened.
     History,
     /// Describes the API.
     Document,

@@ -29,7 +29,7 @@ pub(super) struct Elicitation {
 }
 
 /// What was answered: the ticket, and whether it was accepted; `None` where nobody was there.
-pub(super) type Answered = (String, Option<bool>);
+pub(super) type ClientAnswer = (String, Option<bool>);
 
 /// Returns whether the client of a request can ask its user.
 pub(super) fn is_supported(context: &RequestContext<RoleServer>) -> bool {
@@ -39,7 +39,7 @@ pub(super) fn is_supported(context: &RequestContext<RoleServer>) -> bool {
 }
 
 /// Takes the answer out of a call that is sent again with one.
-pub(super) fn take_answer(request: &mut CallToolRequestParams) -> Option<Answered> {
+pub(super) fn take_answer(request: &mut CallToolRequestParams) -> Option<ClientAnswer> {
     let ticket = request.request_state.take()?;
     let answer = request.input_responses.take()?.remove(QUESTION)?;
     let answer: ElicitResult = serde_json::from_value(answer).ok()?;

@@ -55,7 +55,7 @@ pub struct Service {
     pub(super) held: Arc<Shares>,
     pub(super) watch: OnceLock<ConfigWatch>,
     pub(super) keys: Arc<KeyRing>,
-    /// Whether it was looked for batches that were cut off.
+    /// Whether batches that were cut off have been looked up and taken back.
     pub(super) is_recovered: AtomicBool,
 }
 

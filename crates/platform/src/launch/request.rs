@@ -22,7 +22,7 @@ pub struct LaunchRequest {
     /// How strongly the plan is held.
     pub hold: Hold,
     /// The plan's end of a [`ProxyPort`](super::ProxyPort): of [`Network::Hosts`], and of nothing else. A NUL in a value of
-    /// the environment stands for the number of the port there.
+    /// the environment is replaced by the number of the port there.
     pub proxy: Option<Handle>,
     /// What it may use up.
     pub limits: ProcessLimits,

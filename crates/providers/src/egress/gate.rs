@@ -24,7 +24,7 @@ const MAX_RESOLVING: usize = 8;
 /// How many addresses of a name are tried.
 const MAX_ADDRESSES: usize = 8;
 
-/// What names lead to.
+/// Finds the addresses of names.
 pub trait Resolve: fmt::Debug + Send + Sync {
     /// Returns the addresses of a name, each with the port.
     fn resolve<'a>(&'a self, name: &'a str, port: u16) -> Resolving<'a>;
@@ -50,7 +50,7 @@ pub struct Egress {
     pub scope: String,
     /// The hosts.
     pub rules: Arc<HostRules>,
-    /// Tells what names lead to.
+    /// Resolves names.
     pub resolver: Arc<dyn Resolve>,
     /// How long a request or a greeting may take to arrive.
     pub patience: Duration,
@@ -81,7 +81,7 @@ impl Destination {
             }
             None => (text, default_port?),
         };
-        // An address of IPv6 stands in brackets here.
+        // An IPv6 address has brackets here.
         if host.contains(':') && !host.starts_with('[') {
             return None;
         }

@@ -15,7 +15,7 @@ use super::proxy::refuse_over_http;
 use super::relay::{counted, relay};
 use super::usage::HostCounter;
 
-/// The longest method of HTTP that is looked for.
+/// The longest HTTP method that is recognized.
 const MAX_METHOD: usize = 16;
 
 /// What is spoken in a tunnel.

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::gate::{Destination, Refusal};
 
-/// How many hosts are told apart. What is beyond counts in the sums.
+/// How many hosts are counted each for itself. Further ones count in the sums.
 const MAX_HOSTS: usize = 64;
 
 /// What a command reached of the hosts that its scope allows, and what it did not reach.
@@ -165,11 +165,11 @@ impl NetworkUse {
 
     /// Returns a sentence for each host that was refused.
     pub fn warnings(&self) -> Vec<String> {
-        let told = self.refused.iter().take(MAX_SUMMARY).map(|it| match &it.allowed_by {
+        let sentence = |it: &RefusedHost| match &it.allowed_by {
             Some(command) => format!("{}. For the user: `{command}` allows it.", it.reason),
             None => format!("{}: {}.", it.host, it.reason),
-        });
-        told.collect()
+        };
+        self.refused.iter().take(MAX_SUMMARY).map(sentence).collect()
     }
 }
 

@@ -2,12 +2,12 @@
 
 use std::ffi::OsString;
 
-/// The address of the proxy in a command's network. The NUL stands for the number of its port, which is known only there.
+/// The address of the proxy in a command's network. The NUL is replaced by the number of its port, which is known only there.
 const PROXY: &str = "http://127.0.0.1:\0";
 /// What is reached without it: the loopback that the scope's commands share.
 const DIRECT: &str = "localhost,127.0.0.1,::1";
 
-/// What programs read, with what they are told.
+/// The variables that programs read, with their values.
 const VARIABLES: &[(&str, &str)] = &[
     // Most programs, in one of the two forms.
     ("HTTP_PROXY", PROXY),
@@ -34,7 +34,7 @@ const VARIABLES: &[(&str, &str)] = &[
 const JAVA: &str = "-Dhttp.proxyHost=127.0.0.1 -Dhttp.proxyPort=\0 -Dhttps.proxyHost=127.0.0.1 -Dhttps.proxyPort=\0 \
                     -Dhttp.nonProxyHosts=localhost|127.0.0.1|[::1]";
 
-/// Sets the variables, in place of what stands there: nothing else leads out of the network.
+/// Sets the variables, in place of their earlier values: nothing else leads out of the network.
 pub(crate) fn set_variables(variables: &mut Vec<(OsString, OsString)>) {
     const JAVA_NAME: &str = "JAVA_TOOL_OPTIONS";
     let mut java = JAVA.to_owned();

@@ -21,7 +21,7 @@ const MAX_FILES: usize = 256;
 /// How long a file must not have changed: what changes again at once may have the same times.
 const SETTLED_MS: i64 = 2_000;
 
-/// What reading a whole file has told.
+/// What is known of a file that was read as a whole.
 #[derive(Debug)]
 pub(super) struct Scan {
     /// The SHA-256.
@@ -51,7 +51,7 @@ impl ScannedText {
     }
 }
 
-/// What tells a content from another one without reading it.
+/// What distinguishes one content from another without reading it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct ContentKey {
     id: FileId,

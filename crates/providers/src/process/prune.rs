@@ -19,7 +19,7 @@ pub(super) const LIMITS: RetentionLimits = RetentionLimits {
     part_things: 1,
     part_span: Duration::ZERO,
 };
-/// How often what is old is looked for.
+/// The time between two looks for what is old.
 const EVERY: Duration = Duration::from_secs(20);
 
 impl Processes {

@@ -6,7 +6,7 @@ use clap::{Args, Subcommand, ValueEnum};
 
 use super::super::args::{ConnectArgs, ToolsArgs};
 use super::kind::ClientKind;
-use crate::client_settings::choice::{How, Place};
+use crate::client_settings::choice::{How, SettingsChoice};
 
 /// `client …`.
 #[derive(Debug, Subcommand)]
@@ -266,8 +266,12 @@ impl HowArgs {
 
 impl PlaceArgs {
     /// Returns what the flags choose.
-    pub fn choice(&self) -> Place {
-        Place { project: self.project.clone(), settings: self.settings.clone(), name: self.name.clone() }
+    pub fn choice(&self) -> SettingsChoice {
+        SettingsChoice {
+            project: self.project.clone(),
+            settings: self.settings.clone(),
+            name: self.name.clone(),
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use super::super::connect::Connection;
 use super::super::home::Home;
 use super::super::printer::{Printer, Report, one_line};
 use super::args::{Care, ClientsAtSetup};
-use super::choice::{How, Place};
+use super::choice::{How, SettingsChoice};
 use super::install::{OnFailure, install, reach};
 use super::kind::ClientKind;
 use super::list;
@@ -137,7 +137,10 @@ impl Offer {
 }
 
 fn usual() -> How {
-    How { place: Place { name: "bailiwick".to_owned(), ..Place::default() }, ..How::default() }
+    How {
+        place: SettingsChoice { name: "bailiwick".to_owned(), ..SettingsChoice::default() },
+        ..How::default()
+    }
 }
 
 fn joined(mut report: Report, connected: Report) -> Report {

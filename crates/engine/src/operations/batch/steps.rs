@@ -20,7 +20,7 @@ pub struct Step {
     /// the request must succeed, and a command must exit with 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expect: Option<Map<String, Value>>,
-    /// `target`, `input` and `options`, as in a request of its own. {`$ref`: "0.version"} anywhere in them stands for a value in
+    /// `target`, `input` and `options`, as in a request of its own. {`$ref`: "0.version"} anywhere in them is replaced by a value from
     /// the `data` of an earlier step, counted from 0.
     #[serde(flatten)]
     pub fields: Map<String, Value>,
@@ -60,7 +60,7 @@ impl PlannedStep {
         fields.insert("scope".to_owned(), Value::from(scope));
         let request = Value::Object(fields);
         let mut problem = None;
-        // What is referred to is not known yet; any text stands in for it.
+        // What is referred to is not known yet; any text will do.
         let sample = replaced(&request, &mut |path| {
             let number = path.split('.').next().and_then(|it| it.parse::<usize>().ok());
             if number.is_none_or(|number| number >= earlier) {

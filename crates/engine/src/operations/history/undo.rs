@@ -57,8 +57,8 @@ impl Operation for Op {
         summary: "Take back what operations changed",
         details: "Files, folders and links become what they were before: the changes of one request, by its \
                   `operationId`; all of this caller since a time; or the newest. Only changes by operations of \
-                  Bailiwick are kept, not those of commands. All of it is taken back, or nothing: if something was changed again \
-                  since, that is a conflict, with the difference in `details.diff`. `options.dryRun` shows each \
+                  Bailiwick are kept, not those of commands. If something was changed again since, nothing is taken \
+                  back: that is a conflict, with the difference in `details.diff`. `options.dryRun` shows each \
                   difference before. An undo is a change, too: the `operationId` of its answer takes it back.",
         capabilities: &[&[Capability::FsWrite]],
         effect: Effect::Destroys,

@@ -15,7 +15,7 @@ use bailiwick_contract::command::Network;
 
 /// How many connections may wait for the proxy.
 const BACKLOG: i32 = 128;
-/// What stands for the number of the port in the environment: no value can have it otherwise.
+/// The byte in the environment that is replaced by the number of the port: no value can have it otherwise.
 const PORT: u8 = 0;
 
 /// Opens the port, hands the socket that listens to the service, and writes the number into the environment. This process is
