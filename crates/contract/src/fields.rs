@@ -1,7 +1,8 @@
 //! Reading an operation's `input` and `options` into its types, with errors that help.
 
 use serde::de::DeserializeOwned;
-use serde_json::{Map, Value};
+use serde::de::value::MapDeserializer;
+use serde_json::Value;
 
 use super::{Failure, expected};
 
@@ -38,33 +39,38 @@ impl FieldNames {
     }
 }
 
-/// Parses `input` or `options` into an operation's type.
+/// Parses `input` or `options` into an operation's type, without a copy of the fields.
 ///
 /// Optional fields that are `null` or `""` count as absent, but for texts that may be empty.
 ///
 /// # Errors
 /// `invalid_request` that names the field (`input.content`), what was expected, and for an unknown
 /// field the accepted ones and the nearest.
-pub fn parse<T: DeserializeOwned>(
+pub fn parse<'a, T: DeserializeOwned>(
     part: &str,
-    mut fields: Map<String, Value>,
+    fields: impl Iterator<Item = (&'a String, &'a Value)>,
     names: &FieldNames,
     also_accepted: &[&str],
 ) -> Result<T, Failure> {
-    fields.retain(|name, value| {
+    let is_given = |name: &String, value: &Value| {
         let empty = value.is_null() || (value.as_str() == Some("") && !names.may_be_empty.contains(name));
         !empty || names.required.contains(name) || !names.accepted.contains(name)
-    });
-    if let Some(unknown) = fields.keys().find(|name| !names.accepted.contains(name)) {
+    };
+    let given: Vec<(&str, &Value)> = fields
+        .filter(|(name, value)| is_given(name, value))
+        .map(|(name, value)| (name.as_str(), value))
+        .collect();
+    if let Some((unknown, _)) = given.iter().find(|(name, _)| !names.accepted.iter().any(|it| it == name)) {
         let mut accepted: Vec<&str> = names.accepted.iter().map(String::as_str).collect();
         accepted.extend_from_slice(also_accepted);
         return Err(unknown_field(part, unknown, &accepted));
     }
-    if let Some(missing) = names.required.iter().find(|name| !fields.contains_key(*name)) {
+    if let Some(missing) = names.required.iter().find(|name| !given.iter().any(|(it, _)| it == name)) {
         return Err(Failure::invalid(&format!("{part}.{missing}"), format!("`{part}.{missing}` is missing"))
             .hint(format!("Add `{missing}` to `{part}`.")));
     }
-    serde_path_to_error::deserialize(Value::Object(fields)).map_err(|error| {
+    let given = MapDeserializer::<_, serde_json::Error>::new(given.into_iter());
+    serde_path_to_error::deserialize(given).map_err(|error| {
         let path = error.path().to_string();
         let field = if path == "." { part.to_owned() } else { format!("{part}.{path}") };
         let expected = expected::expected(&names.schema, error.path());

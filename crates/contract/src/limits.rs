@@ -48,6 +48,12 @@ impl CommonOption {
     pub const ALL: &'static [Self] =
         &[Self::TimeoutSeconds, Self::MaxOutputBytes, Self::DryRun, Self::Cursor, Self::Detail];
 
+    /// Returns those of an operation that names these: every operation honours two more.
+    pub fn honoured(named: &[Self]) -> impl Iterator<Item = Self> {
+        let is_universal = |option| matches!(option, Self::TimeoutSeconds | Self::MaxOutputBytes);
+        Self::ALL.iter().copied().filter(move |option| is_universal(*option) || named.contains(option))
+    }
+
     /// Returns the name on the wire.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -114,20 +120,16 @@ pub struct CommonOptions {
 }
 
 impl CommonOptions {
-    /// Takes the shared options out of an operation's options; the rest stays in the map.
+    /// Reads the shared options that an operation honours, out of its options.
     ///
     /// # Errors
     /// `invalid_request` that names the option, for a wrong type or range, or for a shared option that
     /// the operation does not honour.
-    pub fn take(options: &mut Map<String, Value>, honoured: &[CommonOption]) -> Result<Self, Failure> {
+    pub fn read(options: &Map<String, Value>, honoured: &[CommonOption]) -> Result<Self, Failure> {
         let mut taken = Self::default();
-        for &option in CommonOption::ALL {
+        for option in CommonOption::honoured(honoured) {
             let name = option.as_str();
-            let universal = matches!(option, CommonOption::TimeoutSeconds | CommonOption::MaxOutputBytes);
-            if !universal && !honoured.contains(&option) {
-                continue;
-            }
-            let Some(value) = options.remove(name) else { continue };
+            let Some(value) = options.get(name) else { continue };
             if value.is_null() || value.as_str() == Some("") {
                 continue;
             }

@@ -5,10 +5,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use sha2::{Digest, Sha256};
+
 use bailiwick_config::{Config, ScopeConfig};
 use bailiwick_contract::limits::{MAX_TIMEOUT_SECONDS, SCOPE_OUTPUT_BYTES};
 use bailiwick_contract::{
     Access, Caller, Capability, Effect, ErrorCode, FOR_USER, Failure, RawPath, SCOPE, ScopeType, StageName,
+    hex,
 };
 use bailiwick_platform::dirs::Dirs;
 use bailiwick_platform::fs::{FileId, PathProblem, RelPath, ResolvedPath, Root};
@@ -19,6 +22,9 @@ use super::command::Commands;
 use super::located_path::LocatedPath;
 use super::root_paths::{RootPaths, link_in_roots, unreachable};
 use super::{PathRules, PermittedPath, ProcessPolicy, ScreenRules};
+
+/// How many hexadecimal digits of a hash are in the name of a scope in stores.
+const KEY_DIGITS: usize = 16;
 
 /// How a scope stands to a capability.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,6 +90,19 @@ pub struct Scope {
     processes: ProcessPolicy,
     screen: ScreenRules,
     client_approvals: Vec<Effect>,
+    storage_key: String,
+}
+
+/// Names a scope by its id and its folders.
+fn storage_key(config: &ScopeConfig) -> String {
+    let mut key = config.id.clone();
+    for root in &config.roots {
+        key.push('\0');
+        key.push_str(&root.to_string_lossy());
+    }
+    let mut digits = hex(&Sha256::digest(key.as_bytes()));
+    digits.truncate(KEY_DIGITS);
+    format!("{} {digits}", config.id)
 }
 
 /// Bailiwick's own folders, which no scope may reach.
@@ -194,12 +213,18 @@ impl Scope {
             processes: ProcessPolicy::new(&config.policy),
             screen: ScreenRules::compile(&config.policy)?,
             client_approvals: config.policy.client_approvals.clone(),
+            storage_key: storage_key(config),
         })
     }
 
     /// Returns the id that envelopes name.
     pub fn id(&self) -> &str {
         &self.id
+    }
+
+    /// Returns its name in stores: by its folders too, so that a scope that was given other ones finds nothing of the old.
+    pub fn storage_key(&self) -> &str {
+        &self.storage_key
     }
 
     /// Returns the name that people read.

@@ -248,12 +248,11 @@ fn parse_as<O: Operation>(
     needs: fn(&O::Input, &O::Options) -> Vec<Need>,
 ) -> Result<Parsed, Failure> {
     let (input_names, option_names) = entry.field_names();
-    let mut options = envelope.options.clone();
-    let common = CommonOptions::take(&mut options, O::SPEC.options)?;
-    let mut shared = vec![CommonOption::TimeoutSeconds.as_str(), CommonOption::MaxOutputBytes.as_str()];
-    shared.extend(O::SPEC.options.iter().map(|option| option.as_str()));
-    let options: O::Options = fields::parse("options", options, option_names, &shared)?;
-    let input: O::Input = fields::parse("input", envelope.input.clone(), input_names, &[])?;
+    let common = CommonOptions::read(&envelope.options, O::SPEC.options)?;
+    let shared: Vec<&str> = CommonOption::honoured(O::SPEC.options).map(CommonOption::as_str).collect();
+    let own = envelope.options.iter().filter(|(name, _)| !shared.contains(&name.as_str()));
+    let options: O::Options = fields::parse("options", own, option_names, &shared)?;
+    let input: O::Input = fields::parse("input", envelope.input.iter(), input_names, &[])?;
     let (paths, command) = ((O::JUDGED.paths)(&input), (O::JUDGED.command)(&input));
     let needs = needs(&input, &options);
     Ok(Parsed { fields: Box::new((input, options)), paths, needs, command, common })

@@ -8,14 +8,11 @@ use crate::registry::Context;
 use bailiwick_contract::{Cancel, Capability, ErrorCode, Failure, Transport};
 use bailiwick_policy::{PathRules, Permit, PermittedPath};
 use bailiwick_providers::file::{
-    Current, MAX_PLAIN_BYTES, Outgoing, Place, Slot, Whole, cannot_undo, current, sha256_hex,
+    Current, MAX_PLAIN_BYTES, Outgoing, Place, Slot, Whole, cannot_undo, current,
 };
 use bailiwick_providers::versions::{
     Before, ChangeSource, Deposit, FileChange, Kept, Location, Relocation, VersionStore,
 };
-
-/// How many digits of a hash stand for a scope's folders.
-const KEY_DIGITS: usize = 16;
 
 /// Makes what is kept of a file.
 pub fn before(found: Current) -> Before {
@@ -30,32 +27,23 @@ pub fn read(place: &Place, cancel: &Cancel) -> Option<(String, Before)> {
     Some((found.version.clone(), before(found)))
 }
 
-/// Names the scope in the store: by its folders too, so that a scope that was given other ones finds
-/// nothing of the old.
-pub fn scope_key(permit: &Permit) -> String {
-    let Some(scope) = permit.scope() else { return String::new() };
-    let mut key = scope.id().to_owned();
-    for root in scope.roots() {
-        key.push('\0');
-        key.push_str(&root.path.to_string_lossy());
-    }
-    let mut digits = sha256_hex(key.as_bytes());
-    digits.truncate(KEY_DIGITS);
-    format!("{} {digits}", scope.id())
+/// Names the scope in the store.
+pub fn scope_key(permit: &Permit) -> &str {
+    permit.scope().map_or("", |scope| scope.storage_key())
 }
 
 /// Holds a content that a caller has read who may also write it, so that edits for it can be merged with what
 /// comes meanwhile. Sensitive files are never held.
 pub fn see(cx: &Context, permit: &Permit, path: &PermittedPath, version: &str, content: Vec<u8>) {
     if may_be_kept(permit, path) {
-        cx.service.seen.hold(scope_key(permit), path.shown(), version, content);
+        cx.service.seen.hold(scope_key(permit).to_owned(), path.shown(), version, content);
     }
 }
 
 /// As [`see`], of a content that is too large to be held: its version.
 pub fn note(cx: &Context, permit: &Permit, path: &PermittedPath, version: &str) {
     if may_be_kept(permit, path) {
-        cx.service.seen.note(scope_key(permit), path.shown(), version);
+        cx.service.seen.note(scope_key(permit).to_owned(), path.shown(), version);
     }
 }
 
@@ -72,12 +60,12 @@ fn asker(cx: &Context) -> String {
 
 /// Remembers that the caller has read a version of a file.
 pub fn has_read(cx: &Context, permit: &Permit, path: &str, version: &str) {
-    cx.service.seen.authors.read(&scope_key(permit), path, version, &asker(cx));
+    cx.service.seen.authors.read(scope_key(permit), path, version, &asker(cx));
 }
 
 /// Remembers that the caller has written a version of a file. Call it with the file's lock held.
 pub fn has_written(cx: &Context, permit: &Permit, path: String, version: &str) {
-    cx.service.seen.authors.write(scope_key(permit), path, version, &asker(cx));
+    cx.service.seen.authors.write(scope_key(permit).to_owned(), path, version, &asker(cx));
 }
 
 /// Refuses to write over what another caller has written, and this one has not read.
@@ -85,7 +73,7 @@ pub fn has_written(cx: &Context, permit: &Permit, path: String, version: &str) {
 /// # Errors
 /// `conflict` with the rule `written-by-another`.
 pub fn refuse_unknown(cx: &Context, permit: &Permit, path: &str, version: &str) -> Result<(), Failure> {
-    if !cx.service.seen.authors.is_unknown_to(&scope_key(permit), path, version, &asker(cx)) {
+    if !cx.service.seen.authors.is_unknown_to(scope_key(permit), path, version, &asker(cx)) {
         return Ok(());
     }
     Err(Failure::new(
@@ -103,13 +91,13 @@ pub fn content_of_version(cx: &Context, permit: &Permit, path: &str, version: &s
     let scope = scope_key(permit);
     cx.service
         .seen
-        .find(&scope, path, version)
-        .or_else(|| VersionStore::below(&cx.service.dirs.state).content_of_version(&scope, path, version))
+        .find(scope, path, version)
+        .or_else(|| VersionStore::below(&cx.service.dirs.state).content_of_version(scope, path, version))
 }
 
 /// Returns whether a file is in a version that nobody has read or made here, though it was read or changed before.
 pub fn is_outdated(cx: &Context, permit: &Permit, path: &str, version: &str) -> bool {
-    cx.service.seen.is_outdated(&scope_key(permit), path, version)
+    cx.service.seen.is_outdated(scope_key(permit), path, version)
 }
 
 /// What a change keeps, so that it can be taken back.
@@ -157,11 +145,11 @@ impl<'a> Undo<'a> {
     pub fn contents(&mut self, changes: &[FileChange]) -> Result<(), Failure> {
         for change in changes {
             if let Some(version) = &change.version_after {
-                self.cx.service.seen.note(scope_key(self.permit), change.path.clone(), version);
+                self.cx.service.seen.note(scope_key(self.permit).to_owned(), change.path.clone(), version);
             }
         }
         if self.is_wanted {
-            let kept = self.store().keep(self.source(&scope_key(self.permit)), changes);
+            let kept = self.store().keep(self.source(scope_key(self.permit)), changes);
             self.kept = Some(Keeping::Record(kept.map_err(|error| not_kept(&error))?));
         }
         Ok(())
@@ -173,7 +161,7 @@ impl<'a> Undo<'a> {
     /// As [`Undo::whole`].
     pub fn moves(&mut self, files: Vec<Kept>, relocations: Vec<Relocation>) -> Result<(), Failure> {
         if self.is_wanted {
-            let kept = self.store().note(self.source(&scope_key(self.permit)), files, relocations);
+            let kept = self.store().note(self.source(scope_key(self.permit)), files, relocations);
             self.kept = Some(Keeping::Record(kept.map_err(|error| not_kept(&error))?));
         }
         Ok(())
@@ -196,7 +184,7 @@ impl<'a> Undo<'a> {
             ErrorKind::FileTooLarge => too_large(disk_bytes),
             _ => not_kept(&error),
         })?;
-        let written = deposit.write(self.source(&scope_key(self.permit)), files, relocations);
+        let written = deposit.write(self.source(scope_key(self.permit)), files, relocations);
         let slot = written
             .map_err(|error| not_kept(&error))
             .and_then(|()| deposit.slot(0).map_err(|error| not_kept(&error)));

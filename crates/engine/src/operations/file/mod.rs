@@ -39,7 +39,7 @@ static OPERATIONS: [Entry; 16] = [
     Entry::blocking::<list::Op>(),
     Entry::blocking::<tree::Op>(),
     Entry::tried_at_once::<read::Op>(),
-    Entry::blocking::<read_many::Op>(),
+    Entry::tried_at_once::<read_many::Op>(),
     Entry::blocking::<write::Op>(),
     Entry::blocking::<create::Op>(),
     Entry::blocking::<patch::Op>(),

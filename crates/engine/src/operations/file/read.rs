@@ -159,8 +159,8 @@ impl Attempt for Op {
             return None;
         }
         let request = options.request(permit.common().cursor.clone()).ok()?;
-        let content = read_content_cached(permit.path(), &request, permit.limits().max_output_bytes)?;
-        let output = noted(cx, permit, permit.path(), content);
+        let read = ReadResult::attempt(permit.path(), &request, permit.limits().max_output_bytes)?;
+        let output = read.noted(cx, permit);
         cx.summarize(output.describe());
         Some(output)
     }
@@ -241,21 +241,43 @@ pub fn read_path(
     json_bytes: usize,
 ) -> Result<Output, Failure> {
     let content = read_content(path.open_file()?, request, json_bytes, &cx.cancel, &cx.service.parsers)?;
-    Ok(noted(cx, permit, path, content))
+    Ok(ReadResult::new(path, content).noted(cx, permit))
 }
 
-/// Remembers what was read, and makes the answer.
-fn noted(cx: &Context, permit: &Permit, path: &PermittedPath, mut content: Content) -> Output {
-    kept::has_read(cx, permit, &content.path.shown(), &content.version);
-    match content.whole.take() {
-        Some(whole) => kept::see(cx, permit, &content.path, &content.version, whole),
-        None if content.sha256.is_some() => kept::note(cx, permit, &content.path, &content.version),
-        None => {}
+/// What was read, and has to be remembered before it is answered.
+pub struct ReadResult {
+    /// The answer.
+    pub output: Output,
+    path: PermittedPath,
+    whole: Option<Vec<u8>>,
+    warning: Option<&'static str>,
+}
+
+impl ReadResult {
+    fn new(path: &PermittedPath, mut content: Content) -> Self {
+        let (whole, warning, read) = (content.whole.take(), content.warning, content.path.clone());
+        Self { output: output(path, content), path: read, whole, warning }
     }
-    if let Some(warning) = content.warning {
-        cx.warn(format!("`{}`: {warning}", path.shown()));
+
+    /// Reads one judged path into an answer of at most `json_bytes`, if nothing has to be waited for.
+    pub fn attempt(path: &PermittedPath, request: &ReadRequest, json_bytes: usize) -> Option<Self> {
+        read_content_cached(path, request, json_bytes).map(|content| Self::new(path, content))
     }
-    output(path, content)
+
+    /// Remembers what was read.
+    pub fn noted(self, cx: &Context, permit: &Permit) -> Output {
+        let Self { output, path, whole, warning } = self;
+        kept::has_read(cx, permit, &path.shown(), &output.version);
+        match whole {
+            Some(whole) => kept::see(cx, permit, &path, &output.version, whole),
+            None if output.sha256.is_some() => kept::note(cx, permit, &path, &output.version),
+            None => {}
+        }
+        if let Some(warning) = warning {
+            cx.warn(format!("`{}`: {warning}", output.path));
+        }
+        output
+    }
 }
 
 fn output(path: &PermittedPath, content: Content) -> Output {

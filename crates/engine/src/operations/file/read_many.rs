@@ -2,15 +2,21 @@
 
 use serde_json::Value;
 
+use crate::registry::Attempt;
 use crate::registry::prelude::*;
 use bailiwick_contract::RawPath;
+use bailiwick_providers::file::ReadRequest;
 
-use super::read::{self, AskedEncoding};
+use super::read::{self, AskedEncoding, ReadResult};
 
 /// The most paths in one request.
 const MAX_PATHS: usize = 500;
 /// The least room that a file gets; with less left, it waits for the next answer.
 const LEAST_ROOM_BYTES: usize = 1_000;
+/// The most files, and bytes of all of them, that are read where others wait: hashing more takes longer than handing it to
+/// another thread.
+const MAX_CACHED_PATHS: usize = 16;
+const MAX_CACHED_BYTES: u64 = 64 << 10;
 
 /// The operation.
 pub struct Op;
@@ -107,50 +113,106 @@ impl Operation for Op {
 
 impl RunBlocking for Op {
     fn run(cx: &Context, permit: &Permit, input: &Input, options: &Options) -> Result<Output, Failure> {
-        if input.paths.is_empty() || input.paths.len() > MAX_PATHS {
-            return Err(Failure::invalid(
-                "input.paths",
-                format!("`input.paths` must hold 1 to {MAX_PATHS} paths"),
-            ));
-        }
-        let request = read::Options {
-            start_line: options.start_line,
-            end_line: options.end_line,
-            max_bytes: options.max_bytes,
-            encoding: options.encoding,
-            line_numbers: options.line_numbers,
-            anchors: options.anchors,
-            ..read::Options::default()
-        }
-        .request(None)?;
-        let first = permit.common().cursor.as_deref().map_or(Ok(0), |cursor| position(cursor, input))?;
+        let (request, first) = asked(permit, input, options)?;
         let mut room = permit.limits().max_output_bytes;
         let mut output = Output { files: Vec::new(), truncated: false, next_cursor: None };
-        let mut failed = 0;
         for (index, raw) in input.paths.iter().enumerate().skip(first) {
             cx.cancel.check()?;
             if index > first && room < LEAST_ROOM_BYTES {
-                output.truncated = true;
-                output.next_cursor = Some(format!("m1.{index}"));
+                output.cut_before(index);
                 break;
             }
-            // Files to come keep their share; what a small file leaves over goes to them.
-            let share = (room / (input.paths.len() - index)).max(LEAST_ROOM_BYTES).min(room);
+            let share = share(room, input.paths.len() - index);
             let file =
                 permit.resolve(raw).and_then(|path| read::read_path(cx, permit, &path, &request, share));
             let file = match file {
                 Ok(file) => File::Read { ok: true, file: Box::new(file) },
-                Err(failure) => {
-                    failed += 1;
-                    File::Failed { ok: false, path: raw.0.clone(), error: failure.to_json() }
-                }
+                Err(failure) => File::Failed { ok: false, path: raw.0.clone(), error: failure.to_json() },
             };
-            room = room.saturating_sub(serde_json::to_string(&file).map_or(0, |json| json.len() + 1));
+            room = room.saturating_sub(json_len(&file));
             output.files.push(file);
         }
-        cx.summarize(format!("{} files, {failed} failed", output.files.len()));
+        cx.summarize(output.describe());
         Ok(output)
     }
+}
+
+impl Attempt for Op {
+    fn attempt(cx: &Context, permit: &Permit, input: &Input, options: &Options) -> Option<Output> {
+        let (request, first) = asked(permit, input, options).ok()?;
+        if input.paths.len() - first > MAX_CACHED_PATHS {
+            return None;
+        }
+        let mut room = permit.limits().max_output_bytes;
+        let mut output = Output { files: Vec::new(), truncated: false, next_cursor: None };
+        let (mut results, mut bytes) = (Vec::new(), 0);
+        for (index, raw) in input.paths.iter().enumerate().skip(first) {
+            if index > first && room < LEAST_ROOM_BYTES {
+                output.cut_before(index);
+                break;
+            }
+            let share = share(room, input.paths.len() - index);
+            let result = ReadResult::attempt(&permit.resolve(raw).ok()?, &request, share)?;
+            bytes += result.output.size;
+            if bytes > MAX_CACHED_BYTES {
+                return None;
+            }
+            room = room.saturating_sub(json_len(&result.output) + r#""ok":true,"#.len());
+            results.push(result);
+        }
+        // Only now, since a thread would remember and warn once more.
+        output.files.extend(
+            results
+                .into_iter()
+                .map(|result| File::Read { ok: true, file: Box::new(result.noted(cx, permit)) }),
+        );
+        cx.summarize(output.describe());
+        Some(output)
+    }
+}
+
+impl Output {
+    fn cut_before(&mut self, index: usize) {
+        self.truncated = true;
+        self.next_cursor = Some(format!("m1.{index}"));
+    }
+
+    fn describe(&self) -> String {
+        let failed = self.files.iter().filter(|file| matches!(file, File::Failed { .. })).count();
+        format!("{} files, {failed} failed", self.files.len())
+    }
+}
+
+/// Returns how the files are read, and the first.
+fn asked(permit: &Permit, input: &Input, options: &Options) -> Result<(ReadRequest, usize), Failure> {
+    if input.paths.is_empty() || input.paths.len() > MAX_PATHS {
+        return Err(Failure::invalid(
+            "input.paths",
+            format!("`input.paths` must hold 1 to {MAX_PATHS} paths"),
+        ));
+    }
+    let request = read::Options {
+        start_line: options.start_line,
+        end_line: options.end_line,
+        max_bytes: options.max_bytes,
+        encoding: options.encoding,
+        line_numbers: options.line_numbers,
+        anchors: options.anchors,
+        ..read::Options::default()
+    }
+    .request(None)?;
+    let first = permit.common().cursor.as_deref().map_or(Ok(0), |cursor| position(cursor, input))?;
+    Ok((request, first))
+}
+
+/// Returns the room of the next file: files to come keep their share, and what a small one leaves over goes to them.
+fn share(room: usize, files: usize) -> usize {
+    (room / files).max(LEAST_ROOM_BYTES).min(room)
+}
+
+/// Returns the room that a file takes in the answer.
+fn json_len(file: &impl Serialize) -> usize {
+    serde_json::to_string(file).map_or(0, |json| json.len() + 1)
 }
 
 fn position(cursor: &str, input: &Input) -> Result<usize, Failure> {

@@ -103,7 +103,7 @@ impl RunBlocking for Op {
         let store = VersionStore::below(&cx.service.dirs.state);
         let wanted = match (&input.undo_id, &input.version) {
             (Some(undo_id), None) if permit.path().rel().is_root() => {
-                let found = store.record(&kept::scope_key(permit), undo_id);
+                let found = store.record(kept::scope_key(permit), undo_id);
                 return restore_changes(cx, permit, &[found.ok_or_else(|| not_kept("that change"))?]);
             }
             (Some(_), None) => {
@@ -232,7 +232,7 @@ fn by_version(
         let is_named = kept.path == shown || kept.moved_from.as_deref() == Some(&shown);
         is_named && kept.sha256.as_deref().is_some_and(|sha256| content_version(sha256) == version)
     };
-    let changes = store.changes_of(&scope, &shown);
+    let changes = store.changes_of(scope, &shown);
     let found = changes.iter().find_map(|it| Some((it, it.record.files.iter().position(is_it)?)));
     let (found, at) = found.ok_or_else(|| not_kept("that version of the file"))?;
     let (kept, must_be) = (found.record.files[at].clone(), options.if_version.clone().map(Some));

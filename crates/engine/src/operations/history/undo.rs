@@ -147,17 +147,17 @@ fn find(cx: &Context, permit: &Permit, input: &Input) -> Result<Vec<FoundRecord>
                     .hint("Use the `operationId` of a result; history.timeline lists them.")
             })?;
             let until_ms = began_ms.saturating_add(LONGEST_OPERATION_MS);
-            store.changes_since(&scope, began_ms, until_ms, |it| {
+            store.changes_since(scope, began_ms, until_ms, |it| {
                 take(it.operation_id == *operation || it.batch.as_deref() == Some(operation))
             })
         }
         (None, Some(_)) => {
             let since_ms = shown::moment("input.since", input.since.as_deref())?.unwrap_or_default();
-            store.changes_since(&scope, since_ms, i64::MAX, |it| take(it.caller == cx.caller.identity()))
+            store.changes_since(scope, since_ms, i64::MAX, |it| take(it.caller == cx.caller.identity()))
         }
         (None, None) => {
             let mut is_found = false;
-            store.changes_since(&scope, 0, i64::MAX, |it| {
+            store.changes_since(scope, 0, i64::MAX, |it| {
                 if is_found || cx.cancel.check().is_err() {
                     return ControlFlow::Break(());
                 }
@@ -190,7 +190,7 @@ fn do_again(cx: &Context, permit: &Permit, undo_ids: &[String], failure: Failure
     let scope = scope_key(permit);
     for undo_id in undo_ids.iter().rev() {
         let again = store
-            .record(&scope, undo_id)
+            .record(scope, undo_id)
             .ok_or_else(|| not_kept("what was taken back"))
             .and_then(|found| restore_changes(cx, permit, &[found]));
         if let Err(again) = again {
