@@ -1,4 +1,7 @@
-//! Judging a case: stage after stage, the first refusal ends it; `explain` asks the same stages and shows what each says.
+//! Judging a case: one function asks the stages one after the other. The first refusal ends it, unless what each stage says
+//! is to be shown.
+
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 
@@ -12,7 +15,7 @@ use super::stage::{
     STAGES, approval, capability, command, input, limits, needs, operation, path, scope, scope_type, screen,
     sensitive,
 };
-use super::{Case, Grants, Permit, Question, Scope};
+use super::{Candidate, Case, Grants, Permit, Question, Scope};
 
 /// A refusal, with what is known about the request for the audit.
 #[derive(Debug)]
@@ -71,57 +74,142 @@ impl StageVerdict {
 /// # Errors
 /// The first stage's refusal.
 pub fn decide(case: &Case<'_>) -> Result<Permit, Box<Denial>> {
-    judge(case).map_err(|Refusal { failure, question }| {
-        let scope = scope::check(case);
-        let candidate = scope.as_ref().ok().and_then(|_| operation::check(case).ok());
+    let mut walk = Walk::default();
+    let judgement = judge(case, &mut walk);
+    judgement.permit.ok_or_else(|| {
         Box::new(Denial {
-            failure,
-            scope: scope.ok().flatten().map(|scope| scope.id().to_owned()),
-            audited_fields: candidate.map_or(&[], |candidate| candidate.spec().audited_fields),
-            question,
+            failure: walk.refused.expect("what has no permit was refused"),
+            scope: judgement.scope,
+            audited_fields: judgement.audited_fields,
+            question: judgement.question.map(Box::new),
         })
     })
 }
 
-/// Why there is no permit.
-struct Refusal {
-    failure: Failure,
-    question: Option<Box<Question>>,
+/// Judges a request by the same stages, and shows what each says. It continues after a refusal.
+pub fn explain(case: &Case<'_>) -> Vec<StageVerdict> {
+    let mut walk = Walk { explains: true, ..Walk::default() };
+    judge(case, &mut walk);
+    walk.verdicts
 }
 
-impl From<Failure> for Refusal {
-    fn from(failure: Failure) -> Self {
-        Self { failure, question: None }
-    }
+/// What came of a request.
+struct Judgement {
+    permit: Option<Permit>,
+    /// What the user can approve, where that alone is missing.
+    question: Option<Question>,
+    scope: Option<String>,
+    audited_fields: &'static [&'static str],
 }
 
-fn judge(case: &Case<'_>) -> Result<Permit, Refusal> {
-    let found = at(StageName::Scope, scope::check(case))?;
-    let scope = found.as_deref();
-    let candidate = at(StageName::Operation, operation::check(case))?;
-    let spec = candidate.spec();
-    let mut grants = Grants::of(case.caller, scope);
-    let needed = at(StageName::Capability, capability::check(scope, spec, &grants))?;
-    at(StageName::ScopeType, scope_type::check(scope, spec))?;
-    let parsed = at(StageName::Input, input::check(case.envelope, candidate))?;
-    let further = at(StageName::Needs, needs::check(scope, &parsed, &grants))?;
-    let targets = at(StageName::Path, path::check(scope, spec, case.envelope, &parsed))?;
-    let permitted = at(StageName::Sensitive, sensitive::check(&targets))?;
-    let judged = at(StageName::Command, command::check(scope, &parsed, targets.path.as_ref()))?;
-    at(StageName::Screen, screen::check(scope, spec))?;
-    let limits = at(StageName::Limits, limits::check(scope, spec, &parsed.common))?;
-    let ask = [needed.ask, further].concat();
-    let question = question(case, scope, spec, &ask, judged.as_ref(), &targets);
-    if let Err(failure) = at(StageName::Approval, approval::check(question.as_ref(), case.approval)) {
-        return Err(Refusal { failure, question: question.map(Box::new) });
-    }
-    grants.approve(&ask);
+/// Asks the stages one after the other, for whoever wants to know: live requests, explanations and replays.
+fn judge(case: &Case<'_>, walk: &mut Walk) -> Judgement {
+    let found = walk.ask(Some(()), |()| scope::check(case), |found| scope::note(found.as_deref()));
+    let candidate =
+        walk.ask(Some(()), |()| operation::check(case), |candidate| format!("`{}`", candidate.spec().name));
+    let spec = candidate.map(Candidate::spec);
+    let case_of = found.as_ref().map(Option::as_deref).zip(candidate);
+    let mut grants = found.as_ref().map(|found| Grants::of(case.caller, found.as_deref()));
+    let needed = walk.ask(
+        case_of.zip(grants.as_ref()),
+        |((scope, candidate), grants)| capability::check(scope, candidate.spec(), grants),
+        capability::Needed::note,
+    );
+    let fits = walk.ask(
+        case_of,
+        |(scope, candidate)| scope_type::check(scope, candidate.spec()).map(|()| scope),
+        |scope| scope_type::note(*scope),
+    );
+    let parsed = walk.ask(
+        candidate,
+        |candidate| input::check(case.envelope, candidate),
+        |_| "of the operation's form".to_owned(),
+    );
+    // The scope and the operation, where the one supports the other and what is asked for could be read.
+    let readable = case_of.filter(|_| fits.is_some()).zip(parsed.as_ref());
+    let further = walk.ask(
+        case_of.zip(parsed.as_ref()).zip(grants.as_ref()),
+        |(((scope, _), parsed), grants)| needs::check(scope, parsed, grants),
+        |further| match further.as_slice() {
+            [] => "nothing further is needed, or it is granted".to_owned(),
+            _ => "what the fields need, needs approval".to_owned(),
+        },
+    );
+    let targets = walk.ask(
+        readable,
+        |((scope, candidate), parsed)| path::check(scope, candidate.spec(), case.envelope, parsed),
+        path::Targets::note,
+    );
+    let permitted = walk.ask(targets.as_ref(), sensitive::check, |_| {
+        "nothing closed is touched; links are judged again when they are followed".to_owned()
+    });
+    let folder = targets.as_ref().and_then(|targets| targets.path.as_ref());
+    let judged = walk.ask(
+        readable,
+        |((scope, _), parsed)| command::check(scope, parsed, folder),
+        |judged| command::note(judged.as_ref()),
+    );
+    walk.ask(
+        readable,
+        |((scope, candidate), _)| screen::check(scope, candidate.spec()).map(|()| candidate.spec()),
+        |spec| screen::note(spec),
+    );
+    let limits = walk.ask(
+        case_of.zip(parsed.as_ref()),
+        |((scope, candidate), parsed)| limits::check(scope, candidate.spec(), &parsed.common),
+        limits::note,
+    );
+    let ask = needed
+        .as_ref()
+        .map(|needed| [needed.ask.as_slice(), further.as_deref().unwrap_or_default()].concat());
+    let mut question = None;
+    let approved = walk.ask(
+        case_of.zip(ask.as_ref()),
+        |((scope, candidate), ask)| {
+            let judged = judged.as_ref().and_then(Option::as_ref);
+            let nowhere = path::Targets::default();
+            let targets = targets.as_ref().unwrap_or(&nowhere);
+            question = self::question(case, scope, candidate.spec(), ask, judged, targets);
+            approval::check(question.as_ref(), case.approval)
+                .map(|()| question.as_ref().map(|question| question.key.clone()))
+        },
+        |key| approval::note(key.as_deref()),
+    );
+    let mut judgement = Judgement {
+        permit: None,
+        question: None,
+        scope: case_of_scope(found.as_ref()),
+        audited_fields: found.as_ref().and(spec).map_or(&[], |spec| spec.audited_fields),
+    };
+    let parts = (found, spec, needed, parsed, targets, permitted, judged, limits, approved);
+    // Where a stage has refused, the request is refused, whatever the others have found out.
+    let (
+        None,
+        (
+            Some(scope),
+            Some(spec),
+            Some(needed),
+            Some(parsed),
+            Some(targets),
+            Some(permitted),
+            Some(judged),
+            Some(limits),
+            Some(approved),
+        ),
+    ) = (&walk.refused, parts)
+    else {
+        judgement.question = question.filter(|_| walk.refused_at == Some(StageName::Approval));
+        return judgement;
+    };
+    let mut grants = grants.take().expect("a scope was found, or none is needed");
+    grants.approve(&ask.unwrap_or_default());
     // Which command it runs is known only when it looks: what it then asks about is bound to this request.
     let asks_later = spec.effect == Effect::RunsCode && judged.is_none();
-    let later = scope.filter(|_| asks_later).map(|scope| Later::new(request_key(case, scope, &targets)));
-    Ok(Permit {
+    let later =
+        scope.as_deref().filter(|_| asks_later).map(|scope| Later::new(request_key(case, scope, &targets)));
+    judgement.permit = Some(Permit {
         spec,
-        approved: question.map(|question| question.key),
+        approved,
         later,
         capability: needed.capability,
         grants,
@@ -131,8 +219,13 @@ fn judge(case: &Case<'_>) -> Result<Permit, Refusal> {
         command: judged.map(|judged| judged.permitted),
         limits,
         parsed,
-        scope: found,
-    })
+        scope,
+    });
+    judgement
+}
+
+fn case_of_scope(found: Option<&Option<Arc<Scope>>>) -> Option<String> {
+    found?.as_ref().map(|scope| scope.id().to_owned())
 }
 
 /// Puts together what has to be approved, if anything has.
@@ -159,107 +252,49 @@ fn request_key(case: &Case<'_>, scope: &Scope, targets: &path::Targets) -> Reque
     )
 }
 
-/// Names the stage in its refusal.
-fn at<T>(stage: StageName, result: Result<T, Failure>) -> Result<T, Failure> {
-    result.map_err(|failure| failure.at_stage(stage))
-}
-
-/// Judges a request by the same stages, and shows what each says.
-pub fn explain(case: &Case<'_>) -> Vec<StageVerdict> {
-    let mut all = Explanation::default();
-    let found = all.ask(Some(()), |()| scope::check(case), |found| scope::note(found.as_deref()));
-    let candidate =
-        all.ask(Some(()), |()| operation::check(case), |candidate| format!("`{}`", candidate.spec().name));
-    let case_of = found.as_ref().map(Option::as_deref).zip(candidate);
-    let grants = found.as_ref().map(|found| Grants::of(case.caller, found.as_deref()));
-    let needed = all.ask(
-        case_of.zip(grants.as_ref()),
-        |((scope, candidate), grants)| capability::check(scope, candidate.spec(), grants),
-        capability::Needed::note,
-    );
-    let fits = all.ask(
-        case_of,
-        |(scope, candidate)| scope_type::check(scope, candidate.spec()).map(|()| scope),
-        |scope| scope_type::note(*scope),
-    );
-    let parsed = all.ask(
-        candidate,
-        |candidate| input::check(case.envelope, candidate),
-        |_| "of the operation's form".to_owned(),
-    );
-    // The scope and the operation, where the one supports the other and what is asked for could be read.
-    let readable = case_of.filter(|_| fits.is_some()).zip(parsed.as_ref());
-    let further = all.ask(
-        case_of.zip(parsed.as_ref()).zip(grants.as_ref()),
-        |(((scope, _), parsed), grants)| needs::check(scope, parsed, grants),
-        |further| match further.as_slice() {
-            [] => "nothing further is needed, or it is granted".to_owned(),
-            _ => "what the fields need, needs approval".to_owned(),
-        },
-    );
-    let targets = all.ask(
-        readable,
-        |((scope, candidate), parsed)| path::check(scope, candidate.spec(), case.envelope, parsed),
-        path::Targets::note,
-    );
-    all.ask(targets.as_ref(), sensitive::check, |_| {
-        "nothing closed is touched; links are judged again when they are followed".to_owned()
-    });
-    let folder = targets.as_ref().and_then(|targets| targets.path.as_ref());
-    let judged = all.ask(
-        readable,
-        |((scope, _), parsed)| command::check(scope, parsed, folder),
-        |judged| command::note(judged.as_ref()),
-    );
-    all.ask(
-        readable,
-        |((scope, candidate), _)| screen::check(scope, candidate.spec()).map(|()| candidate.spec()),
-        |spec| screen::note(spec),
-    );
-    all.ask(
-        case_of.zip(parsed.as_ref()),
-        |((scope, candidate), parsed)| limits::check(scope, candidate.spec(), &parsed.common),
-        limits::note,
-    );
-    all.ask(
-        case_of.zip(needed.as_ref()),
-        |((scope, candidate), needed)| {
-            let ask = [needed.ask.as_slice(), further.as_deref().unwrap_or_default()].concat();
-            let judged = judged.as_ref().and_then(Option::as_ref);
-            let nowhere = path::Targets::default();
-            let targets = targets.as_ref().unwrap_or(&nowhere);
-            let question = question(case, scope, candidate.spec(), &ask, judged, targets);
-            approval::check(question.as_ref(), case.approval).map(|()| question)
-        },
-        |question| approval::note(question.as_ref()),
-    );
-    all.verdicts
-}
-
-/// What the stages have said so far, in the order of [`STAGES`].
+/// The stages as they are asked, in the order of [`STAGES`].
 #[derive(Default)]
-struct Explanation {
+struct Walk {
+    /// Whether it continues after a refusal, and keeps what each stage says.
+    explains: bool,
+    asked: usize,
     verdicts: Vec<StageVerdict>,
+    /// The first refusal.
+    refused: Option<Failure>,
+    refused_at: Option<StageName>,
 }
 
-impl Explanation {
-    /// Asks the next stage, unless what it builds on is missing. Returns what it found out.
+impl Walk {
+    /// Asks the next stage, unless what it builds on is missing or the request is refused already. Returns what it found out.
     fn ask<I, T>(
         &mut self,
         builds_on: Option<I>,
         check: impl FnOnce(I) -> Result<T, Failure>,
         note: impl FnOnce(&T) -> String,
     ) -> Option<T> {
-        let stage = &STAGES[self.verdicts.len()];
-        let (found, verdict) = match builds_on.map(check) {
-            None => (None, Verdict::NotAsked),
-            Some(Ok(found)) => {
-                let note = note(&found);
-                (Some(found), Verdict::Passed(note))
+        let stage = &STAGES[self.asked];
+        self.asked += 1;
+        if self.refused.is_some() && !self.explains {
+            return None;
+        }
+        let result = builds_on.map(check).map(|it| it.map_err(|failure| failure.at_stage(stage.name)));
+        if self.explains {
+            let verdict = match &result {
+                None => Verdict::NotAsked,
+                Some(Ok(found)) => Verdict::Passed(note(found)),
+                Some(Err(failure)) => Verdict::Refused(failure.clone()),
+            };
+            self.verdicts.push(StageVerdict { stage: stage.name, asks: stage.asks, verdict });
+        }
+        match result? {
+            Ok(found) => Some(found),
+            Err(failure) => {
+                if self.refused.is_none() {
+                    self.refused_at = Some(stage.name);
+                    self.refused = Some(failure);
+                }
+                None
             }
-            Some(Err(failure)) => (None, Verdict::Refused(failure.at_stage(stage.name))),
-        };
-        self.verdicts.push(StageVerdict { stage: stage.name, asks: stage.asks, verdict });
-        found
+        }
     }
 }

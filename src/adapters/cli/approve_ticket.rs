@@ -5,9 +5,9 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use bailiwick_config::CommandRule;
+use bailiwick_config::{CommandRule, ScopeConfig};
 use bailiwick_contract::time::{now_ms, rfc3339};
-use bailiwick_contract::{Caller, ErrorCode, Failure, Transport};
+use bailiwick_contract::{Caller, Capability, ErrorCode, Failure, Transport};
 use bailiwick_engine::service::decision_event;
 use bailiwick_history::{EventDraft, HistoryHandle, HistorySettings, Phase};
 use bailiwick_platform::quoting::quote;
@@ -216,21 +216,9 @@ fn decide(home: &Home, store: &Approvals, decision: &Decision, answer: Answer) -
         return Ok(format!("{}\n", answer.in_words()));
     }
     let ticket = &decision.ticket;
+    let rules = rules_of(ticket);
     let report = scope::change(home, &ticket.scope, false, |scope| {
-        for capability in &ticket.capabilities {
-            scope.ask.retain(|it| it != capability);
-            if !scope.capabilities.contains(capability) {
-                scope.capabilities.push(*capability);
-            }
-        }
-        let policy = &mut scope.policy;
-        policy.ask_commands.retain(|rule| !ticket.rules_to_remove.contains(&rule.spelled()));
-        for line in &ticket.rules_to_add {
-            let rule = CommandRule::Line(line.clone());
-            if !policy.allowed_commands.contains(&rule) {
-                policy.allowed_commands.push(rule);
-            }
-        }
+        apply_rules(scope, &rules);
         Ok(())
     })?;
     // The rule allows it, and nothing else is granted. Where somebody has answered meanwhile the rule applies all the same.
@@ -246,31 +234,71 @@ fn session(ticket: &Ticket) -> Result<ApprovalTerm, Failure> {
     Ok(ApprovalTerm::Session { session })
 }
 
+/// A change of a scope's rules that keeps something from being asked again.
+#[derive(Debug, Clone)]
+pub struct ApprovedRules {
+    /// The capabilities to grant without asking.
+    pub capabilities: Vec<Capability>,
+    /// The rules to remove from those that ask.
+    pub removed: Vec<String>,
+    /// The commands to allow.
+    pub added: Vec<String>,
+    /// The hosts to allow.
+    pub hosts: Vec<String>,
+}
+
+impl ApprovedRules {
+    /// Returns the commands of the program that make the change.
+    pub fn commands(&self, scope: &str) -> Vec<String> {
+        let flags = |flag: &str, rules: &[String]| -> String {
+            rules.iter().map(|rule| format!(" {flag} {}", quote(rule))).collect()
+        };
+        let mut commands = Vec::new();
+        if !self.removed.is_empty() {
+            commands.push(format!("bailiwick scope edit {scope}{}", flags("--forget", &self.removed)));
+        }
+        if !self.capabilities.is_empty() || !self.added.is_empty() || !self.hosts.is_empty() {
+            let names: String = self.capabilities.iter().map(|it| format!(" {it}")).collect();
+            commands.push(format!(
+                "bailiwick scope allow {scope}{names}{}{}",
+                flags("--command", &self.added),
+                flags("--host", &self.hosts)
+            ));
+        }
+        commands
+    }
+}
+
+/// Makes a change of the rules of a scope.
+pub fn apply_rules(scope: &mut ScopeConfig, rules: &ApprovedRules) {
+    for capability in &rules.capabilities {
+        scope.ask.retain(|it| it != capability);
+        if !scope.capabilities.contains(capability) {
+            scope.capabilities.push(*capability);
+        }
+    }
+    let policy = &mut scope.policy;
+    policy.ask_commands.retain(|rule| !rules.removed.contains(&rule.spelled()));
+    for line in &rules.added {
+        let rule = CommandRule::Line(line.clone());
+        if !policy.allowed_commands.contains(&rule) {
+            policy.allowed_commands.push(rule);
+        }
+    }
+}
+
+fn rules_of(ticket: &Ticket) -> ApprovedRules {
+    ApprovedRules {
+        capabilities: ticket.capabilities.clone(),
+        removed: ticket.rules_to_remove.clone(),
+        added: ticket.rules_to_add.clone(),
+        hosts: Vec::new(),
+    }
+}
+
 /// The commands that do what `--always` does.
 fn always(ticket: &Ticket) -> Vec<String> {
-    if !ticket.has_rule {
-        return Vec::new();
-    }
-    let flags = |flag: &str, rules: &[String]| -> String {
-        rules.iter().map(|rule| format!(" {flag} {}", quote(rule))).collect()
-    };
-    let mut commands = Vec::new();
-    if !ticket.rules_to_remove.is_empty() {
-        commands.push(format!(
-            "bailiwick scope edit {}{}",
-            ticket.scope,
-            flags("--forget", &ticket.rules_to_remove)
-        ));
-    }
-    if !ticket.capabilities.is_empty() || !ticket.rules_to_add.is_empty() {
-        let names: String = ticket.capabilities.iter().map(|it| format!(" {it}")).collect();
-        commands.push(format!(
-            "bailiwick scope allow {}{names}{}",
-            ticket.scope,
-            flags("--command", &ticket.rules_to_add)
-        ));
-    }
-    commands
+    if ticket.has_rule { rules_of(ticket).commands(&ticket.scope) } else { Vec::new() }
 }
 
 /// The rows of one decision.

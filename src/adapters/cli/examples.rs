@@ -93,7 +93,15 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         &["bailiwick token rotate laptop --yes", "bailiwick token rotate laptop --expires 90d --yes"],
     ),
     ("token revoke", &["bailiwick token revoke laptop --yes"]),
-    ("policy test", &["bailiwick policy test commands.tsv --scope app"]),
+    ("policy learn", &["bailiwick policy learn", "bailiwick policy learn --since 7d --apply"]),
+    (
+        "policy test",
+        &[
+            "bailiwick policy test commands.tsv --scope app",
+            "bailiwick policy test --against-history --since 7d new.json",
+        ],
+    ),
+    ("policy why", &["bailiwick policy why 4M2KQ7"]),
     ("connect", &["bailiwick connect"]),
     ("self-test", &["bailiwick self-test"]),
     ("completions", &["bailiwick completions bash", "bailiwick completions powershell"]),

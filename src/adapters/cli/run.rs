@@ -14,8 +14,8 @@ use super::home::Home;
 use super::printer::{self, Printer, Report};
 use super::{
     approve, bundle, call, client, command_policy, completions, config, connect, definition, doctor, history,
-    man, mcp, policy, processes, scope, screen, service, setup, start, status, token, tools, topics,
-    try_folder, tunnel, uninstall,
+    man, mcp, policy, policy_learn, policy_replay, policy_why, processes, scope, screen, service, setup,
+    start, status, token, tools, topics, try_folder, tunnel, uninstall,
 };
 
 /// Runs the command that the process's arguments name.
@@ -57,9 +57,19 @@ fn run(arguments: Arguments) -> ExitCode {
             let printer = Printer { json: shared.json || call::wants_json(&args.rest) };
             finish(printer, Words::sort(args.rest).and_then(|words| policy::run(&shared, words)).map(Some))
         }
-        Command::Policy(PolicyCommand::Test(args)) => {
+        Command::Policy(command) => {
             let home = Home::find(shared.config.as_deref());
-            finish(printer, home.and_then(|home| command_policy::test(&home, &args)).map(Some))
+            finish(
+                printer,
+                home.and_then(|home| match command {
+                    PolicyCommand::Explain(_) => unreachable!("it reads its own words"),
+                    PolicyCommand::Test(args) if args.against_history => policy_replay::run(&home, &args),
+                    PolicyCommand::Test(args) => command_policy::test(&home, &args),
+                    PolicyCommand::Why(args) => policy_why::run(&home, &args),
+                    PolicyCommand::Learn(args) => policy_learn::run(&home, &args),
+                })
+                .map(Some),
+            )
         }
         other => finish(printer, at_home(&shared, printer, other)),
     }

@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 
 use super::{
     approve, bundle, command_policy, completions, config, described, doctor, history, live, man, policy,
-    processes, scope, screen, service, setup, start, status, token, tools, try_folder, tunnel, uninstall,
-    url_check,
+    policy_learn, policy_replay, policy_why, processes, scope, screen, service, setup, start, status, token,
+    tools, try_folder, tunnel, uninstall, url_check,
 };
 
 /// What a command prints.
@@ -55,7 +55,10 @@ pub const SCHEMAS: &[CommandSchema] = &[
     row::<man::ManOutput>("man", "man"),
     row::<policy::ExplainOutput>("policy explain OPERATION", "policy.explain"),
     row::<command_policy::ExplainCommandOutput>("policy explain COMMAND", "policy.explain.command"),
+    row::<policy_learn::PolicyLearnOutput>("policy learn", "policy.learn"),
     row::<command_policy::PolicyTestOutput>("policy test", "policy.test"),
+    row::<policy_replay::PolicyReplayOutput>("policy test --against-history", "policy.test.against-history"),
+    row::<policy_why::PolicyWhyOutput>("policy why", "policy.why"),
     row::<processes::ProcessListOutput>("ps", "ps"),
     row::<processes::ProcessListOutput>("ps list", "ps.list"),
     row::<processes::ProcessReadOutput>("ps logs", "ps.logs"),

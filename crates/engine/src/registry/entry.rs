@@ -77,22 +77,34 @@ pub trait Attempt: RunBlocking {
 
 /// What of an operation's `input` must be permitted for the call to continue.
 pub struct JudgedFields<I> {
+    kind: JudgedKind,
     paths: fn(&I) -> Vec<InputPath>,
     command: fn(&I) -> Option<CommandInput>,
 }
 
+/// What of an operation's `input` the policy looks at, besides what the fields need.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum JudgedKind {
+    /// Nothing.
+    Nothing,
+    /// Paths, in any of the fields.
+    Paths,
+    /// The field `command`.
+    Command,
+}
+
 impl<I> JudgedFields<I> {
     /// The `input` holds no path and no command, or the operation judges each for itself.
-    pub const NONE: Self = Self { paths: |_| Vec::new(), command: |_| None };
+    pub const NONE: Self = Self { kind: JudgedKind::Nothing, paths: |_| Vec::new(), command: |_| None };
 
     /// The `input` holds these paths.
     pub const fn paths(paths: fn(&I) -> Vec<InputPath>) -> Self {
-        Self { paths, ..Self::NONE }
+        Self { kind: JudgedKind::Paths, paths, ..Self::NONE }
     }
 
     /// The `input` names this command.
     pub const fn command(command: fn(&I) -> Option<CommandInput>) -> Self {
-        Self { command, ..Self::NONE }
+        Self { kind: JudgedKind::Command, command, ..Self::NONE }
     }
 }
 
@@ -133,6 +145,8 @@ pub struct Entry {
     pub spec: &'static OperationSpec,
     /// The operation that this row is another name of, if it is one.
     pub alias_of: Option<&'static str>,
+    /// What of `input` the policy looks at.
+    pub judged: JudgedKind,
     parse: Parse,
     /// How it runs.
     pub run: RunForm,
@@ -183,6 +197,7 @@ impl Entry {
         Self {
             spec,
             alias_of,
+            judged: O::JUDGED.kind,
             parse,
             run,
             attempt,
@@ -216,6 +231,14 @@ impl Entry {
     /// Returns what a call looks like; made once.
     pub(super) fn signatures(&self) -> &Signatures {
         self.signatures.get_or_init(|| Signatures::of(self))
+    }
+
+    /// Reads `input` and `options`, to see whether they are of the operation's form.
+    ///
+    /// # Errors
+    /// As [`Candidate::parse`].
+    pub fn parses(&self, envelope: &Envelope) -> Result<(), Failure> {
+        (self.parse)(self, envelope).map(drop)
     }
 
     /// Does the operation if nothing has to be waited for.

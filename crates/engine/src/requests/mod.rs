@@ -10,6 +10,8 @@ mod places;
 mod read;
 mod refusal;
 mod rewrite;
+mod stored;
 
 pub use names::{fold, operation};
 pub use read::{read, read_json};
+pub use stored::{StoredJudge, StoredVerdict, Unjudged, recorded, was_approved};

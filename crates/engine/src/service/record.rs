@@ -140,6 +140,9 @@ impl Record {
         self.event.capability = permit.capability();
         self.event.has_effect = !permit.spec().effect.is_read_only();
         self.event.template = self.template(envelope, permit.spec().audited_fields);
+        if permit.approved().is_some() {
+            self.event.template["approved"] = json!(true);
+        }
     }
 
     /// Keeps of an envelope what the history may hold: names, and the fields that the operation lists.

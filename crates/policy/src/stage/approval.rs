@@ -9,8 +9,8 @@ pub const STAGE: Stage =
     Stage { name: StageName::Approval, asks: "Where the scope says `ask`: was this very request approved?" };
 
 /// Returns what was decided, in words.
-pub fn note(question: Option<&Question>) -> String {
-    match question {
+pub fn note(approved: Option<&str>) -> String {
+    match approved {
         None => "no approval is needed".to_owned(),
         Some(_) => "approved".to_owned(),
     }

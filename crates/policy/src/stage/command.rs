@@ -17,7 +17,10 @@ pub fn note(judged: Option<&JudgedCommand>) -> String {
         Some(judged) if judged.verdict.decision == Decision::Ask => "it needs approval".to_owned(),
         Some(judged) => match judged.permitted.must_be_full() {
             Some(why) => format!("allowed in a full sandbox only: {why}"),
-            None => "allowed".to_owned(),
+            None => match judged.verdict.deciding() {
+                Some((_, reason)) => format!("allowed by `{}`: {}", reason.source.name(), reason.why),
+                None => "allowed".to_owned(),
+            },
         },
         None => "no command is named".to_owned(),
     }

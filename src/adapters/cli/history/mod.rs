@@ -10,4 +10,4 @@ pub use follow::watch;
 pub use output::{
     ConnectionsOutput, EntryOutput, FailedReplayOutput, GetOutput, LastOutput, SessionsOutput, TimelineOutput,
 };
-pub use views::{read, run};
+pub use views::{find, read, run};

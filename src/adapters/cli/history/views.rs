@@ -221,11 +221,19 @@ fn get(home: &Home, args: &HistoryArgs) -> Result<Report, Failure> {
         Failure::invalid("id", "`log show` needs the id of an operation")
             .hint("`bailiwick log` shows the ids.")
     })?;
+    let entry = find(home, args.only.scope.as_deref(), wanted)?;
+    let text = full(&entry, args.utc);
+    Ok(Report::of(text, &GetOutput { ok: true, operation: EntryOutput::of(&entry) }))
+}
+
+/// Finds an operation by its id, or by the end of its id among the newest.
+///
+/// # Errors
+/// `not_found`, `conflict` where several end so, `provider_unavailable` when the store cannot be read.
+pub fn find(home: &Home, scope: Option<&str>, wanted: &str) -> Result<Entry, Failure> {
     let wanted = wanted.to_ascii_uppercase();
     if wanted.len() == SHORT_ID && wanted.bytes().all(|it| it.is_ascii_alphanumeric()) {
-        let entry = by_short_id(home, args, &wanted)?;
-        let text = full(&entry, args.utc);
-        return Ok(Report::of(text, &GetOutput { ok: true, operation: EntryOutput::of(&entry) }));
+        return by_short_id(home, scope, &wanted);
     }
     if !id::is_id(&wanted) {
         return Err(Failure::invalid(
@@ -238,14 +246,12 @@ fn get(home: &Home, args: &HistoryArgs) -> Result<Report, Failure> {
     let filter = Filter {
         limit: 1,
         cursor: Some(format!("{wanted}0")),
-        scope: args.only.scope.clone(),
+        scope: scope.map(str::to_owned),
         ..Filter::default()
     };
     let page = read(home, &filter)?;
-    let entry = page.entries.first().filter(|entry| entry.operation_id == wanted);
-    let entry = entry.ok_or_else(|| unknown_id(&wanted))?;
-    let text = full(entry, args.utc);
-    Ok(Report::of(text, &GetOutput { ok: true, operation: EntryOutput::of(entry) }))
+    let entry = page.entries.into_iter().next().filter(|entry| entry.operation_id == wanted);
+    entry.ok_or_else(|| unknown_id(&wanted))
 }
 
 fn unknown_id(wanted: &str) -> Failure {
@@ -254,8 +260,8 @@ fn unknown_id(wanted: &str) -> Failure {
 }
 
 /// Finds the operation whose id ends so, among the newest.
-fn by_short_id(home: &Home, args: &HistoryArgs, wanted: &str) -> Result<Entry, Failure> {
-    let mut filter = Filter { scope: args.only.scope.clone(), limit: 1_000, ..Filter::default() };
+fn by_short_id(home: &Home, scope: Option<&str>, wanted: &str) -> Result<Entry, Failure> {
+    let mut filter = Filter { scope: scope.map(str::to_owned), limit: 1_000, ..Filter::default() };
     let mut found: Vec<Entry> = Vec::new();
     let mut seen = 0;
     loop {

@@ -1,0 +1,190 @@
+//! `policy why`: why a recorded request was allowed or refused, and what would change it.
+//!
+//! What was decided is in the history; why, and what changes it, is found out by judging it again by the rules of now.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use bailiwick_contract::command::is_program_name;
+use bailiwick_contract::time::rfc3339;
+use bailiwick_contract::{Failure, StageName};
+use bailiwick_engine::operations::FAMILIES;
+use bailiwick_engine::registry::Registry;
+use bailiwick_engine::requests::{StoredJudge, StoredVerdict, Unjudged, recorded, was_approved};
+use bailiwick_history::Entry;
+use bailiwick_platform::quoting::quote;
+use bailiwick_policy::Verdict;
+use bailiwick_policy::command::Decision;
+
+use super::args::PolicyWhyArgs;
+use super::history;
+use super::home::Home;
+use super::policy_replay::{DecisionOutput, Rights, about};
+use super::printer::{Paint, Report, labelled, one_line, paint};
+
+/// `policy why`.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PolicyWhyOutput {
+    /// Always true.
+    pub ok: bool,
+    /// The id of the request.
+    pub operation_id: String,
+    /// When it came (RFC 3339).
+    pub at: String,
+    /// The scope.
+    pub scope: String,
+    /// The operation.
+    pub op: String,
+    /// Its command or target.
+    pub about: String,
+    /// What was decided when it came.
+    pub decided: DecisionOutput,
+    /// Whether it was permitted because you had approved it.
+    pub approved: bool,
+    /// Why, in words.
+    pub why: Vec<String>,
+    /// What the rules of now decide; null where that cannot be found out.
+    pub now: Option<DecisionOutput>,
+    /// Why the rules of now cannot judge it.
+    pub not_judged: Option<&'static str>,
+    /// The commands that change what is decided from now on.
+    pub change: Vec<String>,
+}
+
+/// Explains a recorded request.
+///
+/// # Errors
+/// `not_found` for an id that the history does not know; when config, tokens or history cannot be read.
+pub fn run(home: &Home, args: &PolicyWhyArgs) -> Result<Report, Failure> {
+    let row = history::find(home, None, &args.id)?;
+    let decided = recorded(&row).ok_or_else(|| {
+        Failure::invalid("id", format!("`{}` is no request to an operation", row.operation_id))
+            .hint("`bailiwick log` shows the requests.")
+    })?;
+    let (scopes, registry, rights) = (home.scopes()?, Registry::new(FAMILIES), Rights::of(home)?);
+    let caller = |name: &str, transport| rights.caller(name, transport);
+    let judge = StoredJudge::new(&scopes, &registry, &caller);
+    let now = judge.judge(&row);
+    let approved = was_approved(&row);
+    let why = match decided.decision {
+        _ if approved => vec!["you approved this request".to_owned()],
+        Decision::Allow => allowing(&judge, &row, &now),
+        Decision::Ask | Decision::Deny => row.error.iter().cloned().collect(),
+    };
+    let output = PolicyWhyOutput {
+        ok: true,
+        operation_id: row.operation_id.clone(),
+        at: rfc3339(row.at_ms),
+        scope: row.scope.clone(),
+        op: row.op.clone(),
+        about: about(&row),
+        decided: DecisionOutput::of(&decided),
+        approved,
+        why,
+        now: now.as_ref().ok().map(DecisionOutput::of),
+        not_judged: now.as_ref().err().map(|why| why.why()),
+        change: changes(&row, &decided, now.as_ref().ok()),
+    };
+    Ok(Report::of(text(&output, &row), &output))
+}
+
+/// Returns what the stages say that allow it, where the rules of now still do.
+fn allowing(judge: &StoredJudge<'_>, row: &Entry, now: &Result<StoredVerdict, Unjudged>) -> Vec<String> {
+    if now.as_ref().is_ok_and(|now| now.decision != Decision::Allow) {
+        return row
+            .capability
+            .iter()
+            .map(|it| format!("`{it}` was granted; the rules have changed"))
+            .collect();
+    }
+    let notes = judge.explain(row).into_iter().filter_map(|it| match it.verdict {
+        Verdict::Passed(note)
+            if [StageName::Capability, StageName::Command, StageName::Path].contains(&it.stage)
+                && note != "no command is named" =>
+        {
+            Some(note)
+        }
+        Verdict::Passed(_) | Verdict::Refused(_) | Verdict::NotAsked => None,
+    });
+    notes.collect()
+}
+
+/// Returns the commands that change the verdict.
+fn changes(row: &Entry, decided: &StoredVerdict, now: Option<&StoredVerdict>) -> Vec<String> {
+    match now {
+        Some(StoredVerdict { question: Some(question), .. }) => question.allowed_by().unwrap_or_default(),
+        Some(StoredVerdict { failure: Some(failure), .. }) => commands_of(failure),
+        Some(_) if decided.decision != Decision::Allow && !was_approved(row) => Vec::new(),
+        Some(_) | None if decided.decision == Decision::Allow || was_approved(row) => closing(row),
+        Some(_) | None => Vec::new(),
+    }
+}
+
+/// Returns the commands of Bailiwick's that hints name for the user.
+fn commands_of(failure: &Failure) -> Vec<String> {
+    let hints = failure.hints.iter().flat_map(|hint| hint.split('`').skip(1).step_by(2));
+    let commands =
+        hints.filter(|code| code.starts_with("bailiwick scope ") || code.starts_with("bailiwick token "));
+    commands.map(str::to_owned).collect()
+}
+
+/// Returns the command that refuses such requests from now on.
+fn closing(row: &Entry) -> Vec<String> {
+    let program = about(row).split_whitespace().next().map(str::to_owned).unwrap_or_default();
+    let is_command = row.op == "command.run" || row.op == "process.start";
+    match &row.capability {
+        _ if row.scope.is_empty() => Vec::new(),
+        Some(_) if is_command && is_program_name(&program) => {
+            vec![format!("bailiwick scope deny {} --command {}", row.scope, quote(&format!("{program} *")))]
+        }
+        Some(capability) => vec![format!("bailiwick scope deny {} {capability}", row.scope)],
+        None => Vec::new(),
+    }
+}
+
+fn text(it: &PolicyWhyOutput, row: &Entry) -> String {
+    let verdict = match it.decided.verdict {
+        "allow" => paint(Paint::Good, "Allowed"),
+        "ask" if it.approved => paint(Paint::Good, "Allowed after approval"),
+        "ask" => paint(Paint::Hint, "Needed approval"),
+        _ => paint(Paint::Bad, "Refused"),
+    };
+    let by = match (&it.decided.stage, &it.decided.rule) {
+        (Some(stage), Some(rule)) => format!(" by stage `{}`, rule `{}`", one_line(stage), one_line(rule)),
+        (Some(stage), None) => format!(" by stage `{}`", one_line(stage)),
+        (None, _) => String::new(),
+    };
+    let scope =
+        if it.scope.is_empty() { String::new() } else { format!(" in scope {}", one_line(&it.scope)) };
+    let mut lines = vec![(
+        "request",
+        format!(
+            "{} {}{scope}, by {} over {}, {}",
+            one_line(&it.op),
+            one_line(&it.about),
+            one_line(&row.caller),
+            row.transport,
+            it.at
+        ),
+    )];
+    if !it.why.is_empty() {
+        lines.push(("because", it.why.iter().map(|why| one_line(why)).collect::<Vec<_>>().join("\n")));
+    }
+    match (&it.now, it.not_judged) {
+        (Some(now), _) if now.verdict == it.decided.verdict => {
+            lines.push(("now", "judged the same".to_owned()))
+        }
+        (Some(now), _) => {
+            let rule = now.rule.as_ref().or(now.stage.as_ref());
+            let rule = rule.map(|rule| format!(" by `{}`", one_line(rule))).unwrap_or_default();
+            lines.push(("now", format!("{}{rule}", now.verdict)));
+        }
+        (None, Some(why)) => lines.push(("now", format!("not judged: {why}"))),
+        (None, None) => {}
+    }
+    if !it.change.is_empty() {
+        lines.push(("change", it.change.iter().map(|it| one_line(it)).collect::<Vec<_>>().join("\n")));
+    }
+    format!("{verdict}{by}.\n{}", labelled(&lines))
+}
