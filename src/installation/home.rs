@@ -24,6 +24,15 @@ pub enum IfMissing {
     Make,
 }
 
+/// Creates the failure of a change that was shown and then met another one.
+pub fn changed_meanwhile() -> Failure {
+    Failure::new(
+        ErrorCode::Conflict,
+        "the config was changed by another command meanwhile; nothing was written",
+    )
+    .hint("Run it again.")
+}
+
 /// One installation.
 #[derive(Debug, Clone)]
 pub struct Home {

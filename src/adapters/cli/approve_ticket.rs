@@ -217,7 +217,7 @@ fn decide(home: &Home, store: &Approvals, decision: &Decision, answer: Answer) -
     }
     let ticket = &decision.ticket;
     let rules = rules_of(ticket);
-    let report = scope::change(home, &ticket.scope, false, |scope| {
+    let report = scope::change(home, &ticket.scope, |scope| {
         apply_rules(scope, &rules);
         Ok(())
     })?;

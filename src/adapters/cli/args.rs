@@ -10,9 +10,11 @@ use clap_complete::Shell;
 
 use bailiwick_contract::Capability;
 
+use super::ask;
 use super::client::{ClientCommand, ClientKind, ClientsAtSetup};
+use super::printer::Printer;
 use super::scope::ScopeCommand;
-pub use super::tunnel_args::{TunnelCare, TunnelCommand, TunnelManualArgs};
+pub use super::tunnel_args::{TunnelCommand, TunnelManualArgs};
 
 /// Give an AI client one folder, not your whole computer.
 ///
@@ -188,6 +190,24 @@ pub enum Command {
     /// The older name of `doctor --prove`
     #[command(hide = true)]
     SelfTest,
+}
+
+/// Whether a change is tried, asked about at a terminal, or made at once.
+#[derive(Debug, Clone, Copy, Default, Args)]
+pub struct ConfirmArgs {
+    /// Show what would change, and change nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Do not ask
+    #[arg(long, short)]
+    pub yes: bool,
+}
+
+impl ConfirmArgs {
+    /// Returns whether there is something to ask, and someone.
+    pub fn asks(self, printer: Printer) -> bool {
+        !self.yes && !self.dry_run && ask::is_possible(printer)
+    }
 }
 
 /// `try`.
@@ -503,7 +523,7 @@ pub struct ProcessStopArgs {
 #[derive(Debug, Subcommand)]
 pub enum ServiceCommand {
     /// Write the service's file for this system, have it checked, and start it
-    Install(ServiceInstallArgs),
+    Install(ConfirmArgs),
     /// Start the service
     Start,
     /// Stop the service; processes that clients started keep running
@@ -513,15 +533,7 @@ pub enum ServiceCommand {
     /// Show service logs
     Logs(ServiceLogsArgs),
     /// Stop it and remove its file
-    Remove(ServiceRemoveArgs),
-}
-
-/// `service install`.
-#[derive(Debug, Args)]
-pub struct ServiceInstallArgs {
-    /// Show what would be written, and change nothing
-    #[arg(long)]
-    pub dry_run: bool,
+    Remove(ConfirmArgs),
 }
 
 /// `service logs`.
@@ -533,14 +545,6 @@ pub struct ServiceLogsArgs {
     /// Continue until Ctrl-C
     #[arg(long, short)]
     pub follow: bool,
-}
-
-/// `service remove`.
-#[derive(Debug, Args)]
-pub struct ServiceRemoveArgs {
-    /// Say what would be removed, and change nothing
-    #[arg(long)]
-    pub dry_run: bool,
 }
 
 /// `screen …`.
@@ -628,20 +632,9 @@ pub struct TokenRotateArgs {
     /// When the new value expires: as for `create`, or never; default as before
     #[arg(long, value_name = "WHEN")]
     pub expires: Option<String>,
-    /// What is done before.
+    /// Whether it is asked about.
     #[command(flatten)]
-    pub care: TokenCare,
-}
-
-/// What is done before a token stops opening anything.
-#[derive(Debug, Clone, Copy, Args)]
-pub struct TokenCare {
-    /// Show which token it is, and change nothing
-    #[arg(long)]
-    pub dry_run: bool,
-    /// Do not ask
-    #[arg(long, short)]
-    pub yes: bool,
+    pub confirm: ConfirmArgs,
 }
 
 /// A token by name.
@@ -649,9 +642,9 @@ pub struct TokenCare {
 pub struct TokenNameArgs {
     /// The token's name or id
     pub name: String,
-    /// What is done before.
+    /// Whether it is asked about.
     #[command(flatten)]
-    pub care: TokenCare,
+    pub confirm: ConfirmArgs,
 }
 
 /// `policy …`.
@@ -823,7 +816,7 @@ pub struct ConfigEditArgs {
     /// Continue with this copy, which an earlier edit has left
     #[arg(long, value_name = "FILE")]
     pub from: Option<PathBuf>,
-    /// Write without asking
-    #[arg(long, short)]
-    pub yes: bool,
+    /// Whether it is asked about.
+    #[command(flatten)]
+    pub confirm: ConfirmArgs,
 }

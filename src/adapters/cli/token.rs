@@ -8,7 +8,7 @@ use bailiwick_contract::time::{now_ms, parse_rfc3339, rfc3339};
 use bailiwick_contract::{ErrorCode, Failure};
 use bailiwick_history::Filter;
 
-use super::args::{TokenCare, TokenCommand, TokenCreateArgs, TokenRotateArgs};
+use super::args::{ConfirmArgs, TokenCommand, TokenCreateArgs, TokenRotateArgs};
 use super::ask;
 use super::home::Home;
 use super::known_token::known;
@@ -113,19 +113,19 @@ pub fn run(home: &Home, printer: Printer, command: &TokenCommand) -> Result<Repo
     match command {
         TokenCommand::Create(args) => create(&home.dry_run(args.dry_run), args),
         TokenCommand::List => list(home),
-        TokenCommand::Rotate(args) => rotate(&home.dry_run(args.care.dry_run), printer, args),
+        TokenCommand::Rotate(args) => rotate(&home.dry_run(args.confirm.dry_run), printer, args),
         TokenCommand::Code => code(home),
         TokenCommand::Revoke(args) => {
             let record = known(home.tokens()?.records(), &args.name)?.clone();
             let name = one_line(&record.name);
-            let written = !args.care.dry_run && is_wanted(printer, args.care, &record, "Revoke")?;
+            let written = !args.confirm.dry_run && is_wanted(printer, args.confirm, &record, "Revoke")?;
             if written {
                 home.edit_tokens(|tokens| {
                     known(tokens.records(), &record.id)?;
                     Ok(tokens.revoke(&record.id).expect("it was just found"))
                 })?;
             }
-            let text = match (written, args.care.dry_run) {
+            let text = match (written, args.confirm.dry_run) {
                 (true, _) => format!("Revoked `{name}`: it opens nothing any more.\n"),
                 (false, true) => format!("Would revoke `{name}`. It opens {}.\n", rights(&record)),
                 (false, false) => "Left as it was.\n".to_owned(),
@@ -142,8 +142,8 @@ pub fn run(home: &Home, printer: Printer, command: &TokenCommand) -> Result<Repo
 }
 
 /// Asks on a terminal whether a token is to stop opening what it opens.
-fn is_wanted(printer: Printer, care: TokenCare, record: &TokenRecord, verb: &str) -> Result<bool, Failure> {
-    if care.yes || !ask::is_possible(printer) {
+fn is_wanted(printer: Printer, confirm: ConfirmArgs, record: &TokenRecord, verb: &str) -> Result<bool, Failure> {
+    if !confirm.asks(printer) {
         return Ok(true);
     }
     printer.talk(&format!("`{}` opens {}.", one_line(&record.name), rights(record)));
@@ -188,7 +188,7 @@ fn rotate(home: &Home, printer: Printer, args: &TokenRotateArgs) -> Result<Repor
         Some(when) => Some(Some(expiry(when, now)?)),
     };
     let before = known(home.tokens()?.records(), &args.name)?.clone();
-    if !home.is_dry_run && !is_wanted(printer, args.care, &before, "Replace")? {
+    if !home.is_dry_run && !is_wanted(printer, args.confirm, &before, "Replace")? {
         let token = ShownToken { token: facts(&before, None), secret: None };
         return Ok(Report::of("Left as it was.\n", &TokenShownOutput { ok: true, token }));
     }

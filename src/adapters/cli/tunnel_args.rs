@@ -2,6 +2,8 @@
 
 use clap::{Args, Subcommand};
 
+use super::args::ConfirmArgs;
+
 /// `tunnel …`.
 #[derive(Debug, Subcommand)]
 pub enum TunnelCommand {
@@ -10,12 +12,12 @@ pub enum TunnelCommand {
     /// Runs `cloudflared`, which you install before. No account is needed. The URL is a new one each time, and clients have to
     /// be connected again then: for a lasting one, set up a tunnel of your own and use `tunnel manual`.
     #[command(verbatim_doc_comment)]
-    Cloudflare(TunnelCare),
+    Cloudflare(ConfirmArgs),
     /// Have Tailscale forward the name that this computer has there, until Ctrl-C
     ///
     /// Runs `tailscale funnel`, which has to be installed, logged in, and allowed for your tailnet. The URL stays the same.
     #[command(verbatim_doc_comment)]
-    Tailscale(TunnelCare),
+    Tailscale(ConfirmArgs),
     /// Have OpenAI's Secure MCP Tunnel reach this computer, until Ctrl-C
     ///
     /// Runs `tunnel-client`, which you install before. There is no public URL: ChatGPT reaches it by the tunnel's id. Anyone who
@@ -29,25 +31,14 @@ pub enum TunnelCommand {
     Off(TunnelOffArgs),
 }
 
-/// What is done before a tunnel is opened.
-#[derive(Debug, Clone, Copy, Args)]
-pub struct TunnelCare {
-    /// Show what would be open and what would be run, and do nothing
-    #[arg(long)]
-    pub dry_run: bool,
-    /// Do not ask
-    #[arg(long, short)]
-    pub yes: bool,
-}
-
 /// `tunnel openai`.
 #[derive(Debug, Args)]
 pub struct TunnelOpenaiArgs {
     /// The tunnel's id, from <https://platform.openai.com/settings/organization/tunnels>
     pub tunnel_id: String,
-    /// What is done before.
+    /// Whether it is asked about.
     #[command(flatten)]
-    pub care: TunnelCare,
+    pub confirm: ConfirmArgs,
 }
 
 /// `tunnel manual`.
@@ -55,12 +46,9 @@ pub struct TunnelOpenaiArgs {
 pub struct TunnelManualArgs {
     /// The URL without a path, such as <https://bw.example>
     pub url: String,
-    /// Show what would be open, and change nothing
-    #[arg(long)]
-    pub dry_run: bool,
-    /// Do not ask
-    #[arg(long, short)]
-    pub yes: bool,
+    /// Whether it is asked about.
+    #[command(flatten)]
+    pub confirm: ConfirmArgs,
 }
 
 /// `tunnel off`.

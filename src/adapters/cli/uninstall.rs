@@ -16,7 +16,8 @@ use bailiwick_contract::{ErrorCode, Failure};
 
 use super::args::UninstallArgs;
 use super::ask;
-use super::client::{Care, added_settings, own_program, remove_added};
+use super::args::ConfirmArgs;
+use super::client::{added_settings, own_program, remove_added};
 use super::home::Home;
 use super::printer::{Printer, Report, one_line};
 use super::processes::stop_all;
@@ -106,7 +107,7 @@ pub fn run(home: &Home, printer: Printer, args: &UninstallArgs) -> Result<Report
         text.push_str(&report.text);
     }
     if !output.clients.is_empty() {
-        text.push_str(&remove_added(home, printer, Care { dry_run: false, yes: true })?.text);
+        text.push_str(&remove_added(home, printer, ConfirmArgs { dry_run: false, yes: true })?.text);
     }
     if !output.data_kept {
         for path in &output.data {

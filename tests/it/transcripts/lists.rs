@@ -3,7 +3,7 @@
 use std::fs;
 
 use super::place::Place;
-use super::transcript::Transcript;
+use super::transcript::{CTRL_C, Transcript};
 
 #[test]
 fn lists_fit_the_terminal() {
@@ -26,6 +26,38 @@ fn lists_fit_the_terminal() {
     for words in [&["history"][..], &["scope", "list"], &["token", "list"]] {
         assert_eq!(it.run(words, &[]), 0);
     }
+    it.end();
+}
+
+#[test]
+fn what_a_change_of_a_scope_opens_is_shown_and_asked_about() {
+    let place = Place::set_up();
+    fs::create_dir(place.path("second")).expect("made");
+    let config = || fs::read(place.config()).expect("there");
+    let before = config();
+    let mut it = Transcript::begin(&place, "scope", "What a change of a scope opens is asked about");
+    assert_eq!(it.run(&["scope", "add", "second"], &[("Open it?", "n\r")]), 0);
+    assert_eq!(it.run(&["scope", "add-screen", "screen"], &[("Add it?", "n\r")]), 0);
+    assert_eq!(it.run(&["scope", "edit", "project", "--preset", "full"], &[("Change it?", "n\r")]), 0);
+    assert_eq!(it.run(&["scope", "allow", "project", "command:run"], &[("Allow it?", "n\r")]), 0);
+    assert_ne!(it.run(&["scope", "edit", "project", "--network", "full"], &[("Change it?", CTRL_C)]), 0);
+    assert_eq!(it.run(&["scope", "edit", "project", "--network", "full", "--dry-run"], &[]), 0);
+    assert!(config() == before, "something was written");
+    it.note("Nothing to ask: what only takes away, what changes nothing, and what was said with --yes");
+    assert_eq!(it.run(&["scope", "deny", "project", "git:write"], &[]), 0);
+    assert_eq!(it.run(&["scope", "deny", "project", "git:write"], &[]), 0);
+    assert_eq!(it.run(&["scope", "allow", "project", "fs:write"], &[]), 0);
+    assert_eq!(it.run(&["scope", "edit", "project", "--network", "full", "--yes"], &[]), 0);
+    it.note("What was shown is what is written");
+    assert_eq!(it.run(&["scope", "add", "second"], &[("Open it?", "y\r")]), 0);
+    let words = ["scope", "edit", "project", "--network", "none"];
+    let mut terminal = it.start(&words);
+    terminal.until("Change it?");
+    place.well(&["scope", "deny", "project", "fs:write"]);
+    let meanwhile = config();
+    terminal.press("y\r");
+    assert_eq!(it.ended(&words, terminal), 16);
+    assert!(config() == meanwhile, "what nobody was asked about was written");
     it.end();
 }
 

@@ -176,9 +176,9 @@ fn without_a_terminal_and_without_a_yes_the_flags_are_named() {
     assert_eq!(place.run(&["setup", "project", "--preset", "read-only"]).exit, 14);
     let told = place.well(&["setup", "project", "--preset", "read-only", "--yes", "--json"]).json();
     let expected = serde_json::json!([
-        "- create, change, move and delete files (fs:write)",
-        "- read the state and history of Git (git:read)",
-        "- stage and commit (git:write)",
+        "- grants fs:write (create, change, move and delete files)",
+        "- grants git:read (read the state and history of Git)",
+        "- grants git:write (stage and commit)",
     ]);
     assert_eq!(told["difference"], expected, "{told}");
 }

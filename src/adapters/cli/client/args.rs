@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::super::args::{ConnectArgs, ToolsArgs};
+use super::super::args::{ConfirmArgs, ConnectArgs, ToolsArgs};
 use super::kind::ClientKind;
 use crate::client_settings::choice::{How, SettingsChoice};
 
@@ -126,17 +126,6 @@ pub struct PlaceArgs {
     pub name: String,
 }
 
-/// What is done before a file is written.
-#[derive(Debug, Clone, Copy, Default, Args)]
-pub struct Care {
-    /// Only show what would change
-    #[arg(long)]
-    pub dry_run: bool,
-    /// Do not ask
-    #[arg(long, short)]
-    pub yes: bool,
-}
-
 /// `client list`.
 #[derive(Debug, Args)]
 pub struct ListArgs {
@@ -160,9 +149,9 @@ pub struct InstallArgs {
     /// How it is in the settings.
     #[command(flatten)]
     pub how: HowArgs,
-    /// What is done before.
+    /// Whether it is asked about.
     #[command(flatten)]
-    pub care: Care,
+    pub confirm: ConfirmArgs,
 }
 
 /// `client print`.
@@ -188,9 +177,9 @@ pub struct RemoveArgs {
     /// Where it stands.
     #[command(flatten)]
     pub place: PlaceArgs,
-    /// What is done before.
+    /// Whether it is asked about.
     #[command(flatten)]
-    pub care: Care,
+    pub confirm: ConfirmArgs,
 }
 
 /// `client undo`.
@@ -198,9 +187,9 @@ pub struct RemoveArgs {
 pub struct UndoArgs {
     /// The change, as `client list --changes` names it
     pub change: Option<String>,
-    /// What is done before.
+    /// Whether it is asked about.
     #[command(flatten)]
-    pub care: Care,
+    pub confirm: ConfirmArgs,
 }
 
 /// `client check`.

@@ -7,7 +7,8 @@ use super::super::ask;
 use super::super::connect::Connection;
 use super::super::home::Home;
 use super::super::printer::{Printer, Report, one_line};
-use super::args::{Care, ClientsAtSetup};
+use super::super::args::ConfirmArgs;
+use super::args::ClientsAtSetup;
 use super::choice::{How, SettingsChoice};
 use super::install::{OnFailure, install, reach};
 use super::kind::ClientKind;
@@ -117,9 +118,9 @@ impl Offer {
         if chosen.is_empty() {
             return Ok(self.told(report));
         }
-        let care = Care { dry_run: false, yes: true };
+        let confirm = ConfirmArgs { dry_run: false, yes: true };
         let on_failure = if self.named.is_empty() { OnFailure::GoOn } else { OnFailure::Stop };
-        let connected = install(home, printer, care, chosen, &usual(), on_failure)?;
+        let connected = install(home, printer, confirm, chosen, &usual(), on_failure)?;
         Ok(joined(report, connected))
     }
 

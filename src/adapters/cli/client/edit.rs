@@ -7,10 +7,10 @@ use regex::Regex;
 use bailiwick_contract::{ErrorCode, Failure};
 use bailiwick_providers::edit::{Text, text_diff};
 
+use super::super::args::ConfirmArgs;
 use super::super::ask;
 use super::super::home::Home;
 use super::super::printer::{Printer, Report, printable, to_user};
-use super::args::Care;
 use super::kind::ClientKind;
 use super::output::{EditOutput, EditResult, EditView, MadeToken};
 use super::plan::Planned;
@@ -26,7 +26,7 @@ const PROJECT_FILE_MODE: u32 = 0o644;
 pub struct Session<'h> {
     home: &'h Home,
     printer: Printer,
-    care: Care,
+    confirm: ConfirmArgs,
     output: EditOutput,
     text: String,
     notes: Vec<String>,
@@ -35,9 +35,9 @@ pub struct Session<'h> {
 
 impl<'h> Session<'h> {
     /// Begins.
-    pub fn new(home: &'h Home, printer: Printer, care: Care) -> Self {
-        let output = EditOutput { ok: true, dry_run: care.dry_run, edits: Vec::new(), tokens: Vec::new() };
-        Self { home, printer, care, output, text: String::new(), notes: Vec::new(), exit: 0 }
+    pub fn new(home: &'h Home, printer: Printer, confirm: ConfirmArgs) -> Self {
+        let output = EditOutput { ok: true, dry_run: confirm.dry_run, edits: Vec::new(), tokens: Vec::new() };
+        Self { home, printer, confirm, output, text: String::new(), notes: Vec::new(), exit: 0 }
     }
 
     /// Refuses to continue where something is to be written and nobody can be asked.
@@ -46,7 +46,7 @@ impl<'h> Session<'h> {
     /// `approval_required`.
     pub fn check_that_one_can_ask(&self, planned: &[Planned]) -> Result<(), Failure> {
         let writes = planned.iter().any(|it| !it.is_nothing());
-        if !writes || self.care.dry_run || self.care.yes || ask::is_possible(self.printer) {
+        if !writes || self.confirm.dry_run || self.confirm.yes || ask::is_possible(self.printer) {
             return Ok(());
         }
         Err(Failure::new(ErrorCode::ApprovalRequired, "nothing was written: there is no terminal to ask at")
@@ -85,14 +85,14 @@ impl<'h> Session<'h> {
             return Ok(());
         }
         let heading = format!("{title}: {shown}\n{}", printable(&diff));
-        if self.care.dry_run {
+        if self.confirm.dry_run {
             self.text.push_str(&heading);
             view.result = EditResult::WouldWrite;
             view.notes = planned.notes;
             self.output.edits.push(view);
             return Ok(());
         }
-        if self.care.yes {
+        if self.confirm.yes {
             self.text.push_str(&heading);
         } else {
             self.printer.talk(&heading);
@@ -175,7 +175,7 @@ impl<'h> Session<'h> {
     pub fn report(self) -> Report {
         let json = serde_json::to_value(&self.output).expect("an output has a JSON form");
         let mut report = Report { exit: self.exit, ..Report::new(self.text, json) };
-        if self.care.dry_run {
+        if self.confirm.dry_run {
             report = report.note("\nNothing was written.");
         }
         self.notes.into_iter().fold(report, Report::note)

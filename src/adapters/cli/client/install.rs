@@ -6,7 +6,8 @@ use bailiwick_contract::{ErrorCode, Failure, Transport, time};
 use super::super::connect::Connection;
 use super::super::home::Home;
 use super::super::printer::{Printer, Report};
-use super::args::{Care, InstallArgs};
+use super::super::args::ConfirmArgs;
+use super::args::InstallArgs;
 use super::choice::How;
 use super::edit::Session;
 use super::entry::Reach;
@@ -29,13 +30,13 @@ pub fn run(home: &Home, printer: Printer, args: &InstallArgs) -> Result<Report, 
             return Err(Failure::new(ErrorCode::NotFound, "no client was found on this computer")
                 .hint("Name one: `bailiwick client install CLIENT`; `bailiwick client list` shows all."));
         }
-        return install(home, printer, args.care, &found, &args.how.choice(), OnFailure::GoOn);
+        return install(home, printer, args.confirm, &found, &args.how.choice(), OnFailure::GoOn);
     }
     if args.how.place.settings.is_some() && args.clients.len() > 1 {
         return Err(Failure::invalid("--settings", "one settings file belongs to one client")
             .hint("Name the clients one by one."));
     }
-    install(home, printer, args.care, &args.clients, &args.how.choice(), OnFailure::Stop)
+    install(home, printer, args.confirm, &args.clients, &args.how.choice(), OnFailure::Stop)
 }
 
 /// What a client that cannot be connected means for the others.
@@ -54,14 +55,14 @@ pub enum OnFailure {
 pub fn install(
     home: &Home,
     printer: Printer,
-    care: Care,
+    confirm: ConfirmArgs,
     kinds: &[ClientKind],
     how: &How,
     on_failure: OnFailure,
 ) -> Result<Report, Failure> {
     let connection = Connection::new(home, &home.config()?);
     let records = Records::load(home)?;
-    let mut session = Session::new(home, printer, care);
+    let mut session = Session::new(home, printer, confirm);
     let mut all = Vec::new();
     for kind in kinds {
         match caller(home, *kind, how).and_then(|caller| {

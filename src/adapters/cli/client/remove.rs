@@ -8,7 +8,8 @@ use bailiwick_contract::{ErrorCode, Failure};
 use super::super::connect::Connection;
 use super::super::home::Home;
 use super::super::printer::{Printer, Report};
-use super::args::{Care, RemoveArgs};
+use super::super::args::ConfirmArgs;
+use super::args::RemoveArgs;
 use super::edit::Session;
 use super::kind::ClientKind;
 use super::places::SettingsPlace;
@@ -24,7 +25,7 @@ pub fn run(home: &Home, printer: Printer, args: &RemoveArgs) -> Result<Report, F
     let config = home.config_if_there()?.unwrap_or_else(|| Config::new(String::new(), String::new()));
     let connection = Connection::new(home, &config);
     let records = Records::load(home)?;
-    let mut session = Session::new(home, printer, args.care);
+    let mut session = Session::new(home, printer, args.confirm);
     let mut all = Vec::new();
     if args.all {
         for (kind, place, name) in everywhere(home, &records, args)? {
@@ -67,11 +68,11 @@ pub fn added_settings(home: &Home) -> Result<Vec<PathBuf>, Failure> {
 ///
 /// # Errors
 /// When a settings file cannot be written; one that cannot be read is reported and left.
-pub fn remove_added(home: &Home, printer: Printer, care: Care) -> Result<Report, Failure> {
+pub fn remove_added(home: &Home, printer: Printer, confirm: ConfirmArgs) -> Result<Report, Failure> {
     let config = home.config_if_there()?.unwrap_or_else(|| Config::new(String::new(), String::new()));
     let connection = Connection::new(home, &config);
     let records = Records::load(home)?;
-    let mut session = Session::new(home, printer, care);
+    let mut session = Session::new(home, printer, confirm);
     for change in records.installed() {
         let place = SettingsPlace { file: change.file.clone(), is_projects: false };
         match plan::remove(change.client, &connection, &records, place, &change.name) {

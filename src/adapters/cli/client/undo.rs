@@ -37,7 +37,7 @@ pub fn run(home: &Home, printer: Printer, args: &UndoArgs) -> Result<Report, Fai
         })?,
     };
     let planned = plan::undo(&records, change)?;
-    let mut session = Session::new(home, printer, args.care);
+    let mut session = Session::new(home, printer, args.confirm);
     session.check_that_one_can_ask(std::slice::from_ref(&planned))?;
     session.go(planned, || Ok(None))?;
     Ok(session.report())

@@ -27,7 +27,7 @@ pub fn run(home: &Home, printer: Printer, args: &ConfigEditArgs) -> Result<Repor
     let file = &home.config_path;
     let before = read(file)?;
     check_owner(file)?;
-    if !args.yes && !ask::is_possible(printer) {
+    if !args.confirm.yes && !args.confirm.dry_run && !ask::is_possible(printer) {
         return Err(Failure::new(ErrorCode::ApprovalRequired, "there is no terminal to ask at")
             .hint("`--yes` writes what is valid without asking."));
     }
@@ -60,7 +60,7 @@ pub fn run(home: &Home, printer: Printer, args: &ConfigEditArgs) -> Result<Repor
             return finish(home, printer, args, &before, &after, &copy, diff);
         }
         let text = problems_text(&copy, &problems);
-        if args.yes || !ask::is_possible(printer) {
+        if !args.confirm.asks(printer) {
             return Ok(broken(file, &copy, text, diff, problems));
         }
         printer.talk(text.trim_end());
@@ -82,7 +82,11 @@ fn finish(
     diff: String,
 ) -> Result<Report, Failure> {
     let file = &home.config_path;
-    if !args.yes {
+    if args.confirm.dry_run {
+        let text = format!("Would write:\n{}{}", printable(&diff), kept(copy));
+        return Ok(report(text, file, false, diff, Some(copy.to_owned())));
+    }
+    if !args.confirm.yes {
         printer.talk(printable(&diff).trim_end());
         if !ask::yes(printer, "Write this?").unwrap_or(false) {
             let text = format!("Left as it was. {}", kept(copy));
@@ -99,7 +103,7 @@ fn finish(
     remove(copy);
     let shown = one_line(&file.display().to_string());
     let text =
-        if args.yes { format!("{}Wrote {shown}.\n", printable(&diff)) } else { format!("Wrote {shown}.\n") };
+        if args.confirm.yes { format!("{}Wrote {shown}.\n", printable(&diff)) } else { format!("Wrote {shown}.\n") };
     Ok(report(text, file, true, diff, None))
 }
 

@@ -10,7 +10,7 @@ use serde_json::Value;
 use bailiwick_config::{NetworkRule, ProcessLifetime, SandboxLevel, ShellMode};
 use bailiwick_contract::Capability;
 
-use super::super::args::{HereArgs, Preset, capability};
+use super::super::args::{ConfirmArgs, HereArgs, Preset, capability};
 
 /// `scope …`.
 #[derive(Debug, Subcommand)]
@@ -101,9 +101,9 @@ pub struct ScopeAddScreenArgs {
     #[arg(long, value_enum, value_name = "WHAT", value_delimiter = ',', default_values = ["displays", "windows"],
         hide_possible_values = true)]
     pub screen: Vec<ScreenShare>,
-    /// Show what would change, and change nothing
-    #[arg(long)]
-    pub dry_run: bool,
+    /// Whether it is asked about.
+    #[command(flatten)]
+    pub confirm: ConfirmArgs,
 }
 
 /// `scope edit`.
@@ -179,9 +179,9 @@ pub struct ScopeEditArgs {
     /// Let --add-root open the whole home folder
     #[arg(long)]
     pub whole_home: bool,
-    /// Show what would change, and change nothing
-    #[arg(long)]
-    pub dry_run: bool,
+    /// Whether it is asked about.
+    #[command(flatten)]
+    pub confirm: ConfirmArgs,
 }
 
 /// `scope remove`.
@@ -189,12 +189,9 @@ pub struct ScopeEditArgs {
 pub struct ScopeRemoveArgs {
     /// The scope
     pub id: String,
-    /// Remove it without asking
-    #[arg(long, short)]
-    pub yes: bool,
-    /// Show what would go, and change nothing
-    #[arg(long)]
-    pub dry_run: bool,
+    /// Whether it is asked about.
+    #[command(flatten)]
+    pub confirm: ConfirmArgs,
 }
 
 /// A scope by id.
@@ -234,9 +231,9 @@ pub struct GrantArgs {
     /// With allow: have each request need your approval
     #[arg(long)]
     pub ask: bool,
-    /// Show what would change, and change nothing
-    #[arg(long)]
-    pub dry_run: bool,
+    /// Whether it is asked about.
+    #[command(flatten)]
+    pub confirm: ConfirmArgs,
 }
 
 /// Reads a word as the config reads it.

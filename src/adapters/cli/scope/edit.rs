@@ -10,44 +10,48 @@ use super::super::args::Preset;
 use super::super::commands_setup;
 use super::super::home::Home;
 use super::super::open_folder::find_folder;
-use super::super::printer::{Report, one_line, with_nearest};
+use super::super::printer::{Printer, Report, one_line, with_nearest};
 use super::args::{ScopeEditArgs, ScreenShare};
 use super::list::roots;
-use super::report::change;
+use super::report::{change_in, confirmed};
 
 /// Changes a scope.
 ///
 /// # Errors
 /// When there is no such scope, a folder cannot be opened or is not there, or the scope would be refused.
-pub fn run(home: &Home, args: &ScopeEditArgs) -> Result<Report, Failure> {
-    change(home, &args.id, args.dry_run, |scope| {
-        if args.name.is_some() {
-            scope.name.clone_from(&args.name);
-        }
-        folders(home, scope, args)?;
-        if !args.screen.is_empty() {
-            if scope.scope_type != ScopeType::Computer {
-                return Err(Failure::invalid("--screen", "a folder scope takes no pictures of screens")
-                    .hint("Make one for the computer: `bailiwick scope add-screen screen`."));
-            }
-            share(scope, &args.screen);
-        }
-        if let Some(preset) = args.preset {
-            scope.capabilities = preset.capabilities();
-        }
-        if args.commands || args.preset == Some(Preset::Full) {
-            if scope.scope_type == ScopeType::Computer {
-                return Err(Failure::invalid(
-                    "--commands",
-                    "commands run in folders, not in a computer scope",
-                ));
-            }
-            commands_setup::turn_on(scope);
-        }
-        args.forget.iter().try_for_each(|rule| forget(scope, rule))?;
-        commands(&mut scope.policy, args)?;
-        limits(&mut scope.policy, args)
+pub fn run(home: &Home, printer: Printer, args: &ScopeEditArgs) -> Result<Report, Failure> {
+    confirmed(home, printer, args.confirm, "Change it?", |home, config| {
+        change_in(home, config, &args.id, |scope| edit(home, scope, args))
     })
+}
+
+fn edit(home: &Home, scope: &mut ScopeConfig, args: &ScopeEditArgs) -> Result<(), Failure> {
+    if args.name.is_some() {
+        scope.name.clone_from(&args.name);
+    }
+    folders(home, scope, args)?;
+    if !args.screen.is_empty() {
+        if scope.scope_type != ScopeType::Computer {
+            return Err(Failure::invalid("--screen", "a folder scope takes no pictures of screens")
+                .hint("Make one for the computer: `bailiwick scope add-screen screen`."));
+        }
+        share(scope, &args.screen);
+    }
+    if let Some(preset) = args.preset {
+        scope.capabilities = preset.capabilities();
+    }
+    if args.commands || args.preset == Some(Preset::Full) {
+        if scope.scope_type == ScopeType::Computer {
+            return Err(Failure::invalid(
+                "--commands",
+                "commands run in folders, not in a computer scope",
+            ));
+        }
+        commands_setup::turn_on(scope);
+    }
+    args.forget.iter().try_for_each(|rule| forget(scope, rule))?;
+    commands(&mut scope.policy, args)?;
+    limits(&mut scope.policy, args)
 }
 
 fn folders(home: &Home, scope: &mut ScopeConfig, args: &ScopeEditArgs) -> Result<(), Failure> {

@@ -3,23 +3,9 @@
 use bailiwick_config::{CommandRule, HostList, NetworkRule, OtherHosts, ScopeConfig, WindowPattern};
 use bailiwick_contract::{ErrorCode, Failure};
 
-use super::super::home::Home;
-use super::super::printer::{Report, one_line};
+use super::super::printer::one_line;
 use super::super::registries;
 use super::args::GrantArgs;
-use super::report::change;
-
-/// Grants or denies what is named.
-///
-/// # Errors
-/// When there is no such scope, or a rule or glob is not of its form.
-pub fn run(
-    home: &Home,
-    args: &GrantArgs,
-    grant: fn(&mut ScopeConfig, &GrantArgs) -> Result<(), Failure>,
-) -> Result<Report, Failure> {
-    change(home, &args.id, args.dry_run, |scope| grant(scope, args))
-}
 
 /// Grants what is named, or has it asked about.
 ///

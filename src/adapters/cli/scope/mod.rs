@@ -21,3 +21,4 @@ pub use output::{ScopeChangeOutput, ScopeListOutput, ScopeRemoveOutput, ScopeSho
 pub use report::{change, place_of, without_values};
 pub use run::run;
 pub use show::{Effective, effective};
+pub use statements::Difference;

@@ -40,13 +40,6 @@ pub struct Changes {
     pub added: Vec<String>,
 }
 
-impl Changes {
-    /// Returns whether nothing changes.
-    pub fn is_empty(&self) -> bool {
-        self.removed.is_empty() && self.added.is_empty()
-    }
-}
-
 /// `scope add`, `scope edit`, `scope allow` and `scope deny`.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -57,7 +50,7 @@ pub struct ScopeChangeOutput {
     pub scope: ScopeConfig,
     /// What changes.
     pub changes: Changes,
-    /// Whether the config was written.
+    /// Whether the config was written; not with `--dry-run`, and not if you said no.
     pub written: bool,
 }
 

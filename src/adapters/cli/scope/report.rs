@@ -4,12 +4,14 @@ use bailiwick_config::{Config, ScopeConfig, ShellMode};
 use bailiwick_contract::{Capability, ErrorCode, Failure, ScopeType};
 use bailiwick_policy::{OwnFolders, RootPaths, Scope};
 
+use super::super::args::ConfirmArgs;
+use super::super::ask;
 use super::super::commands_setup;
-use super::super::home::{Home, IfMissing};
-use super::super::printer::{Report, labelled, one_line, with_nearest};
+use super::super::home::{Home, IfMissing, changed_meanwhile};
+use super::super::printer::{Printer, Report, labelled, one_line, with_nearest};
 use super::list::{grants, roots, screen_words};
-use super::output::{Changes, ScopeChangeOutput};
-use super::statements::{diff_text, difference};
+use super::output::ScopeChangeOutput;
+use super::statements::Difference;
 
 /// Finds a scope in a config.
 ///
@@ -28,33 +30,76 @@ pub fn place_of(config: &Config, id: &str) -> Result<usize, Failure> {
     })
 }
 
-/// Changes a scope, and shows what that grants and takes. With `dry_run` nothing is written.
+/// Makes a change of the config as was consented to: tried with `--dry-run`, asked about on a terminal, else at once.
 ///
 /// # Errors
-/// When there is no such scope, or the changed one would be refused; the config is then untouched.
+/// Those of `change`, and of the question; `conflict` if the config has changed since it was asked about.
+pub fn confirmed(
+    home: &Home,
+    printer: Printer,
+    confirm: ConfirmArgs,
+    question: &str,
+    change: impl Fn(&Home, &mut Config) -> Result<Report, Failure>,
+) -> Result<Report, Failure> {
+    let tried = home.dry_run(true);
+    if confirm.dry_run {
+        return tried.edit(IfMissing::Fail, |config| change(&tried, config));
+    }
+    if !confirm.asks(printer) {
+        return home.edit(IfMissing::Fail, |config| change(home, config));
+    }
+    let (before, is_same, shown) = tried.edit(IfMissing::Fail, |config| {
+        let before = config.clone();
+        let shown = change(&tried, config)?;
+        Ok((before.clone(), *config == before, shown))
+    })?;
+    if is_same {
+        return Ok(shown);
+    }
+    printer.talk(shown.text.trim_end());
+    if !ask::yes(printer, question)? {
+        return Ok(Report { text: "Left as it was.\n".to_owned(), notes: Vec::new(), ..shown });
+    }
+    home.edit(IfMissing::Fail, |config| {
+        if *config != before {
+            return Err(changed_meanwhile());
+        }
+        change(home, config)
+    })
+}
+
+/// Changes a scope at once.
+///
+/// # Errors
+/// As [`change_in`].
 pub fn change(
     home: &Home,
     id: &str,
-    dry_run: bool,
     change: impl FnOnce(&mut ScopeConfig) -> Result<(), Failure>,
 ) -> Result<Report, Failure> {
-    home.edit(IfMissing::Fail, |config| {
-        let place = place_of(config, id)?;
-        let before = config.scopes[place].clone();
-        change(&mut config.scopes[place])?;
-        let after = config.scopes[place].clone();
-        let changes = difference(Some(&before), Some(&after));
-        let said = match (changes.is_empty(), dry_run) {
-            (true, _) => format!("No changes needed for scope `{}`.\n", after.id),
-            (false, true) => format!("Would change scope `{}`:\n", after.id),
-            (false, false) => format!("Changed scope `{}`:\n", after.id),
-        };
-        let report = told(home, config, Some(&before), &after, changes, &said, !dry_run);
-        if dry_run {
-            config.scopes[place] = before;
-        }
-        report
-    })
+    home.edit(IfMissing::Fail, |config| change_in(home, config, id, change))
+}
+
+/// Changes a scope of a config, and shows what that grants and takes.
+///
+/// # Errors
+/// When there is no such scope, or the changed one would be refused; the config is then untouched.
+pub fn change_in(
+    home: &Home,
+    config: &mut Config,
+    id: &str,
+    change: impl FnOnce(&mut ScopeConfig) -> Result<(), Failure>,
+) -> Result<Report, Failure> {
+    let place = place_of(config, id)?;
+    let before = config.scopes[place].clone();
+    change(&mut config.scopes[place])?;
+    let after = config.scopes[place].clone();
+    let said = match (before == after, home.is_dry_run) {
+        (true, _) => format!("No changes needed for scope `{}`.\n", after.id),
+        (false, true) => format!("Would change scope `{}`:\n", after.id),
+        (false, false) => format!("Changed scope `{}`:\n", after.id),
+    };
+    told(home, config, Some(&before), &after, &said)
 }
 
 /// Checks a scope of a changed config, and shows what is new.
@@ -66,14 +111,13 @@ pub fn told(
     config: &Config,
     before: Option<&ScopeConfig>,
     after: &ScopeConfig,
-    changes: Changes,
     said: &str,
-    writes: bool,
 ) -> Result<Report, Failure> {
     Scope::compile(after, &RootPaths::new(&config.scopes), &OwnFolders::of(&home.dirs))?;
     Config::parse(&home.config_path, config.text().as_bytes())
         .map_err(|error| Failure::invalid(error.place.trim_matches('`'), error.problem).hint(error.fix))?;
-    let mut text = format!("{said}{}", diff_text(&changes));
+    let difference = Difference::new(before, Some(after));
+    let mut text = format!("{said}{}", difference.text());
     match after.scope_type {
         ScopeType::Folder => text.push_str(&format!("  folders  {}\n", one_line(&roots(after)))),
         ScopeType::Computer => text.push_str(&format!("  screen   {}\n", screen_words(after))),
@@ -92,7 +136,8 @@ pub fn told(
             ));
         }
     }
-    let written = writes && !changes.is_empty();
+    let written = !home.is_dry_run && !difference.is_empty();
+    let changes = difference.changes();
     let output = ScopeChangeOutput { ok: true, scope: without_values(after), changes, written };
     let report = Report::of(text, &output);
     Ok(match note {

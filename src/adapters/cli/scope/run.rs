@@ -5,6 +5,7 @@ use bailiwick_contract::Failure;
 use super::super::home::Home;
 use super::super::printer::{Printer, Report};
 use super::args::ScopeCommand;
+use super::report::{change, change_in, confirmed};
 use super::{add, edit, grant, list, remove, show};
 
 /// Runs one of the commands.
@@ -15,13 +16,17 @@ pub fn run(home: &Home, printer: Printer, command: &ScopeCommand) -> Result<Repo
     match command {
         ScopeCommand::List => Ok(list::run(&home.config()?)),
         ScopeCommand::Show(args) => show::run(home, &args.id),
-        ScopeCommand::Add(args) => add::run(&home.dry_run(args.dry_run), args),
-        ScopeCommand::AddScreen(args) => {
-            add::add_screen(&home.dry_run(args.dry_run), &args.id, args.name.as_deref(), &args.screen)
-        }
-        ScopeCommand::Edit(args) => edit::run(home, args),
+        ScopeCommand::Add(args) => add::run(home, printer, args),
+        ScopeCommand::AddScreen(args) => add::add_screen(home, printer, args),
+        ScopeCommand::Edit(args) => edit::run(home, printer, args),
         ScopeCommand::Remove(args) => remove::run(home, printer, args),
-        ScopeCommand::Allow(args) => grant::run(home, args, grant::allow),
-        ScopeCommand::Deny(args) => grant::run(home, args, grant::deny),
+        ScopeCommand::Allow(args) => confirmed(home, printer, args.confirm, "Allow it?", |home, config| {
+            change_in(home, config, &args.id, |scope| grant::allow(scope, args))
+        }),
+        // Only takes away: nothing is asked.
+        ScopeCommand::Deny(args) => {
+            let home = home.dry_run(args.confirm.dry_run);
+            change(&home, &args.id, |scope| grant::deny(scope, args))
+        }
     }
 }

@@ -1,11 +1,13 @@
 //! What a scope grants and how it is held, in statements: what differs between two scopes is what a change grants
 //! and takes.
 
+use serde::Deserialize;
 use serde_json::Value;
 
-use bailiwick_config::ScopeConfig;
+use bailiwick_config::{CommandRule, ScopeConfig};
 use bailiwick_contract::Capability;
 
+use super::super::open_folder::meaning;
 use super::super::printer::one_line;
 use super::output::Changes;
 
@@ -23,36 +25,91 @@ const LISTS: &[(&str, &str)] = &[
     ("openSensitiveWindows", "shows windows"),
 ];
 
-/// A statement, and what belongs to it without being shown.
-type Statement = (String, String);
+/// How many statements of one kind are printed one by one.
+const MAX_ALIKE: usize = 6;
 
-/// Returns what holds of one scope and not of the other, and the other way round.
-pub fn difference(before: Option<&ScopeConfig>, after: Option<&ScopeConfig>) -> Changes {
-    let (before, after) = (before.map(statements), after.map(statements));
-    let (before, after) = (before.unwrap_or_default(), after.unwrap_or_default());
-    let only = |one: &[Statement], other: &[Statement]| {
-        one.iter().filter(|it| !other.contains(it)).map(|(said, _)| said.clone()).collect()
-    };
-    Changes { removed: only(&before, &after), added: only(&after, &before) }
+/// What holds of a scope: a verb and what it is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Statement {
+    verb: String,
+    object: String,
+    /// What the object means, where it is a capability.
+    meaning: Option<&'static str>,
+    /// What belongs to it and is not shown.
+    hidden: String,
 }
 
-/// Prints a difference, as `git diff` would.
-pub fn diff_text(changes: &Changes) -> String {
-    let lines = |mark: char, list: &[String]| -> String {
-        list.iter().map(|said| format!("{mark} {}\n", one_line(said))).collect()
-    };
-    lines('-', &changes.removed) + &lines('+', &changes.added)
+impl Statement {
+    fn new(verb: impl Into<String>, object: impl Into<String>) -> Self {
+        Self { verb: verb.into(), object: object.into(), meaning: None, hidden: String::new() }
+    }
+
+    fn text(&self) -> String {
+        let meaning = self.meaning.map(|it| format!(" ({it})")).unwrap_or_default();
+        one_line(&format!("{} {}{meaning}", self.verb, self.object))
+    }
+}
+
+/// What a change of a scope grants and takes.
+#[derive(Debug, Default)]
+pub struct Difference {
+    removed: Vec<Statement>,
+    added: Vec<Statement>,
+}
+
+impl Difference {
+    /// Compares a scope as it is and as it is to be.
+    pub fn new(before: Option<&ScopeConfig>, after: Option<&ScopeConfig>) -> Self {
+        let (before, after) = (before.map(statements), after.map(statements));
+        let (before, after) = (before.unwrap_or_default(), after.unwrap_or_default());
+        let only = |one: &[Statement], other: &[Statement]| {
+            one.iter().filter(|it| !other.contains(it)).cloned().collect()
+        };
+        Self { removed: only(&before, &after), added: only(&after, &before) }
+    }
+
+    /// Returns whether nothing changes.
+    pub fn is_empty(&self) -> bool {
+        self.removed.is_empty() && self.added.is_empty()
+    }
+
+    /// Returns it for `--json`, a statement each.
+    pub fn changes(&self) -> Changes {
+        let said = |list: &[Statement]| {
+            list.iter().map(|it| format!("{} {}", it.verb, it.object)).collect()
+        };
+        Changes { removed: said(&self.removed), added: said(&self.added) }
+    }
+
+    /// Returns its lines, marked as `git diff` would. Of many alike the first are named.
+    pub fn lines(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        for (mark, list) in [('-', &self.removed), ('+', &self.added)] {
+            for alike in list.chunk_by(|one, other| one.verb == other.verb) {
+                if alike.len() <= MAX_ALIKE {
+                    lines.extend(alike.iter().map(|it| format!("{mark} {}", it.text())));
+                    continue;
+                }
+                let objects: Vec<&str> = alike[..MAX_ALIKE].iter().map(|it| it.object.as_str()).collect();
+                let named = one_line(&format!("{} {}", alike[0].verb, objects.join(", ")));
+                lines.push(format!("{mark} {named} and {} more", alike.len() - MAX_ALIKE));
+            }
+        }
+        lines
+    }
+
+    /// Returns [`Difference::lines`] as a text.
+    pub fn text(&self) -> String {
+        self.lines().iter().map(|line| format!("{line}\n")).collect()
+    }
 }
 
 fn statements(scope: &ScopeConfig) -> Vec<Statement> {
     let mut all: Vec<Statement> = Vec::new();
-    let mut say = |said: String| all.push((said, String::new()));
-    if let Some(name) = &scope.name {
-        say(format!("is called {name}"));
-    }
-    scope.roots.iter().for_each(|root| say(format!("opens the folder {}", root.display())));
+    all.extend(scope.name.iter().map(|name| Statement::new("is called", name)));
+    all.extend(scope.roots.iter().map(|root| Statement::new("opens the folder", root.display().to_string())));
     for capability in Capability::ALL {
-        let said = if scope.deny.contains(capability) {
+        let verb = if scope.deny.contains(capability) {
             "never lets clients use"
         } else if scope.ask.contains(capability) {
             "needs your approval for"
@@ -61,34 +118,39 @@ fn statements(scope: &ScopeConfig) -> Vec<Statement> {
         } else {
             continue;
         };
-        say(format!("{said} {capability}"));
+        let statement = Statement::new(verb, capability.as_str());
+        all.push(Statement { meaning: Some(meaning(*capability)), ..statement });
     }
     let policy = serde_json::to_value(&scope.policy).expect("a policy has a JSON form");
     for (field, value) in policy.as_object().into_iter().flatten() {
         if field == "environment" {
             for (name, value) in value.as_object().into_iter().flatten() {
                 // The value may be a secret: a change of it is seen, not shown.
-                all.push((format!("gives commands the variable {name}"), value.to_string()));
+                let statement = Statement::new("gives commands the variable", name);
+                all.push(Statement { hidden: value.to_string(), ..statement });
             }
             continue;
         }
         if field == "network" && value.is_object() {
             let hosts = value["hosts"].as_array().into_iter().flatten();
-            all.extend(hosts.map(|host| (format!("lets commands reach {}", plain(host)), String::new())));
+            all.extend(hosts.map(|host| Statement::new("lets commands reach", plain(host))));
             continue;
         }
-        let words = LISTS.iter().find(|(list, _)| list == field).map(|(_, words)| *words);
-        match (words, value) {
-            (Some(words), Value::Array(items)) => {
-                all.extend(items.iter().map(|item| (format!("{words} {}", plain(item)), String::new())));
+        let verb = LISTS.iter().find(|(list, _)| list == field).map(|(_, words)| *words);
+        match (verb, value) {
+            (Some(verb), Value::Array(items)) => {
+                all.extend(items.iter().map(|item| Statement::new(verb, plain(item))));
             }
-            _ => all.push((format!("{field} is {}", plain(value)), String::new())),
+            _ => all.push(Statement::new(format!("{field} is"), plain(value))),
         }
     }
     all
 }
 
 fn plain(value: &Value) -> String {
+    if let Ok(rule) = CommandRule::deserialize(value) {
+        return rule.spelled();
+    }
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
@@ -111,7 +173,8 @@ mod tests {
             json!({"deniedCommands": ["npm *"], "network": "full", "environment": {"A": "other"}}),
             &["fs:read", "fs:write"],
         );
-        let changes = difference(Some(&before), Some(&after));
+        let difference = Difference::new(Some(&before), Some(&after));
+        let changes = difference.changes();
         assert_eq!(changes.removed, ["grants fs:read", "runs npm *", "gives commands the variable A"]);
         assert_eq!(
             changes.added,
@@ -123,8 +186,24 @@ mod tests {
                 "network is full",
             ]
         );
-        assert!(!diff_text(&changes).contains("secret"));
-        assert!(difference(Some(&after), Some(&after)).is_empty());
-        assert_eq!(difference(None, Some(&before)).added[0], "opens the folder /a");
+        assert!(!difference.text().contains("secret"));
+        assert!(Difference::new(Some(&after), Some(&after)).is_empty());
+        assert_eq!(Difference::new(None, Some(&before)).changes().added[0], "opens the folder /a");
+    }
+
+    #[test]
+    fn grants_are_shown_with_what_they_mean_and_of_many_rules_the_first() {
+        let before = scope(json!({"maxRuntimeSeconds": 60}), &[]);
+        let rules = ["npm *", "a *", "b *", "c *", "d *", "e *", "f *", "g *"];
+        let after = scope(json!({"maxRuntimeSeconds": 90, "allowedCommands": rules}), &["fs:write"]);
+        assert_eq!(
+            Difference::new(Some(&before), Some(&after)).lines(),
+            [
+                "- maxRuntimeSeconds is 60",
+                "+ needs your approval for fs:write (create, change, move and delete files)",
+                "+ runs npm *, a *, b *, c *, d *, e * and 2 more",
+                "+ maxRuntimeSeconds is 90",
+            ]
+        );
     }
 }

@@ -5,7 +5,6 @@ use std::path::Path;
 use bailiwick_contract::{ErrorCode, Failure};
 use bailiwick_providers::edit::{Text, text_diff};
 
-use super::super::args::ServiceInstallArgs;
 use super::super::home::Home;
 use super::super::printer::Report;
 use super::file;
@@ -18,7 +17,7 @@ use super::output::InstallOutput;
 /// # Errors
 /// When Bailiwick is not set up; `conflict` for a file of that name that is not ours; when the system refuses the file, which
 /// is then put back as it was.
-pub fn run(home: &Home, manager: &dyn Manager, args: &ServiceInstallArgs) -> Result<Report, Failure> {
+pub fn run(home: &Home, manager: &dyn Manager) -> Result<Report, Failure> {
     // A service that would only fail is not installed.
     home.config()?;
     let (path, name) = (manager.file(), manager.name());
@@ -40,7 +39,7 @@ pub fn run(home: &Home, manager: &dyn Manager, args: &ServiceInstallArgs) -> Res
         diff: None,
         unreachable: None,
     };
-    if args.dry_run {
+    if home.is_dry_run {
         let text = if is_same { format!("{shown} is as it would be written.\n") } else { diff.clone() };
         return Ok(Report::of(text, &InstallOutput { diff: Some(diff), ..output }));
     }

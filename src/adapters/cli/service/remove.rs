@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use bailiwick_contract::{ErrorCode, Failure};
 
-use super::super::args::ServiceRemoveArgs;
 use super::super::home::Home;
 use super::super::printer::Report;
 use super::file;
@@ -27,14 +26,14 @@ pub fn remove_installed(home: &Home) -> Result<Option<Report>, Failure> {
     if installed_file(home).is_none() {
         return Ok(None);
     }
-    run(&*manager(home)?, &ServiceRemoveArgs { dry_run: false }).map(Some)
+    run(home, &*manager(home)?).map(Some)
 }
 
 /// Removes the service. What clients started keeps running.
 ///
 /// # Errors
 /// `not_found` if it is not installed; `conflict` for a file that is not ours.
-pub fn run(manager: &dyn Manager, args: &ServiceRemoveArgs) -> Result<Report, Failure> {
+pub fn run(home: &Home, manager: &dyn Manager) -> Result<Report, Failure> {
     let path = installed(manager)?;
     let shown = path.display();
     if !file::read(path).as_deref().is_some_and(file::is_ours) {
@@ -48,7 +47,7 @@ pub fn run(manager: &dyn Manager, args: &ServiceRemoveArgs) -> Result<Report, Fa
         removed: false,
         unreachable: None,
     };
-    if args.dry_run {
+    if home.is_dry_run {
         return Ok(Report::of(format!("Would end the service and remove {shown}.\n"), &output));
     }
     let why = manager.unreachable()?;

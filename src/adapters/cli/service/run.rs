@@ -2,9 +2,10 @@
 
 use bailiwick_contract::Failure;
 
-use super::super::args::ServiceCommand;
+use super::super::args::{ConfirmArgs, ServiceCommand};
+use super::super::ask;
 use super::super::home::Home;
-use super::super::printer::Report;
+use super::super::printer::{Printer, Report};
 use super::manager::manager;
 use super::{install, logs, remove, status};
 
@@ -12,14 +13,36 @@ use super::{install, logs, remove, status};
 ///
 /// # Errors
 /// `unsupported_platform` where there is no manager; those of the command.
-pub fn run(home: &Home, command: &ServiceCommand) -> Result<Option<Report>, Failure> {
+pub fn run(home: &Home, printer: Printer, command: &ServiceCommand) -> Result<Option<Report>, Failure> {
     let manager = &*manager(home)?;
     match command {
-        ServiceCommand::Install(args) => install::run(home, manager, args).map(Some),
+        ServiceCommand::Install(args) => {
+            confirmed(home, printer, *args, "Install it?", |home| install::run(home, manager)).map(Some)
+        },
         ServiceCommand::Start => status::start(home, manager).map(Some),
         ServiceCommand::Stop => status::stop(manager).map(Some),
         ServiceCommand::Status => status::run(home, manager).map(Some),
         ServiceCommand::Logs(args) => logs::run(home, manager, args),
-        ServiceCommand::Remove(args) => remove::run(manager, args).map(Some),
+        ServiceCommand::Remove(args) => {
+            confirmed(home, printer, *args, "Remove it?", |home| remove::run(home, manager)).map(Some)
+        },
     }
+}
+
+/// Does what is asked about: tried with `--dry-run`, shown and asked about at a terminal, else at once.
+fn confirmed(
+    home: &Home,
+    printer: Printer,
+    confirm: ConfirmArgs,
+    question: &str,
+    change: impl Fn(&Home) -> Result<Report, Failure>,
+) -> Result<Report, Failure> {
+    if confirm.asks(printer) {
+        let shown = change(&home.dry_run(true))?;
+        printer.talk(shown.text.trim_end());
+        if !ask::yes(printer, question)? {
+            return Ok(Report { text: "Left as it was.\n".to_owned(), ..shown });
+        }
+    }
+    change(&home.dry_run(confirm.dry_run))
 }

@@ -16,7 +16,6 @@ use bailiwick_platform::dirs::Dirs;
 use bailiwick_platform::fs::modes::set_mode;
 use bailiwick_platform::service_manager::{ServiceManager, service_manager};
 
-use super::super::args::{ServiceInstallArgs, ServiceRemoveArgs};
 use super::super::home::{Home, IfMissing};
 use super::job::Job;
 use super::launchd::{LABEL, Launchd};
@@ -74,7 +73,7 @@ impl TestFolder {
     }
 
     fn install(&self, manager: &dyn Manager) -> Value {
-        install::run(&self.home, manager, &ServiceInstallArgs { dry_run: false }).expect("installed").json
+        install::run(&self.home, manager).expect("installed").json
     }
 }
 
@@ -292,7 +291,7 @@ fn launchd_is_asked_to_load_start_end_and_forget_the_agent() {
     status::start(&ground.home, &launchd).expect("started");
     assert_eq!(ground.asked(), [format!("launchctl kickstart {target}")]);
 
-    remove::run(&launchd, &ServiceRemoveArgs { dry_run: false }).expect("removed");
+    remove::run(&ground.home, &launchd).expect("removed");
     assert_eq!(ground.asked(), [unload]);
     assert!(!launchd.file().exists());
     // Over SSH alone there is no session at the screen.
@@ -358,11 +357,11 @@ fn the_task_scheduler_is_asked_to_make_run_end_and_delete_the_task() {
     let somebodys = task.take_up(true).expect_err("it is not ours");
     assert_eq!(somebodys.code, ErrorCode::Conflict);
     assert_eq!(
-        remove::run(&task, &ServiceRemoveArgs { dry_run: false }).map_err(|it| it.code).err(),
+        remove::run(&ground.home, &task).map_err(|it| it.code).err(),
         Some(ErrorCode::Conflict)
     );
     fs::copy(task.file(), ground.folder.join("bin/task")).expect("copied");
-    remove::run(&task, &ServiceRemoveArgs { dry_run: false }).expect("removed");
+    remove::run(&ground.home, &task).expect("removed");
     assert_eq!(ground.asked().last().map(String::as_str), Some("schtasks /Delete /TN Bailiwick-ada /F"));
     assert!(!task.file().exists());
 }

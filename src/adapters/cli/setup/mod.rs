@@ -2,7 +2,6 @@
 //!
 //! Everything is asked and shown before anything is written; a question that is not answered leaves nothing behind.
 
-mod difference;
 mod output;
 mod plan;
 mod questions;

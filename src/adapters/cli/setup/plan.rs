@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use bailiwick_config::{Config, ScopeConfig};
-use bailiwick_contract::{ErrorCode, Failure, id};
+use bailiwick_contract::{Failure, id};
 use bailiwick_platform::machine;
 use bailiwick_policy::{OwnFolders, Scopes};
 
 use super::super::args::HereArgs;
-use super::super::home::{Home, IfMissing};
+use super::super::home::{Home, IfMissing, changed_meanwhile};
 use super::super::open_folder::{Change, open_folder};
 
 /// The folder that is opened.
@@ -92,11 +92,7 @@ impl Plan {
                 None => home.config_if_there()?.is_none(),
             };
             if !is_same {
-                return Err(Failure::new(
-                    ErrorCode::Conflict,
-                    "the config was changed by another command meanwhile; nothing was written",
-                )
-                .hint("Run it again."));
+                return Err(changed_meanwhile());
             }
             config.clone_from(&self.config);
             Ok(())

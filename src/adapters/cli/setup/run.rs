@@ -10,8 +10,8 @@ use super::super::client::{ClientsAtSetup, Offer};
 use super::super::connect::Connection;
 use super::super::home::Home;
 use super::super::open_folder::{Change, find_folder};
+use super::super::scope::Difference;
 use super::super::printer::{Printer, Report, one_line};
-use super::difference::difference;
 use super::output::{ChangeWord, ScopeOutput, SetupOutput};
 use super::plan::{Opened, Plan};
 use super::{questions, shown};
@@ -132,7 +132,9 @@ fn report(home: &Home, plan: &Plan) -> Report {
             Change::Changed => ChangeWord::Changed,
             Change::Nothing => ChangeWord::Nothing,
         }),
-        difference: both.map(|(before, after)| difference(before, after)).unwrap_or_default(),
+        difference: both
+            .map(|(before, after)| Difference::new(Some(before), Some(after)).lines())
+            .unwrap_or_default(),
         connect: connection.to_json(),
         clients: None,
     };

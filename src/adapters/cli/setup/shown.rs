@@ -4,8 +4,8 @@ use bailiwick_contract::{Capability, Failure};
 
 use super::super::commands_setup;
 use super::super::open_folder::{Change, Closure, closure, describe_grants};
+use super::super::scope::Difference;
 use super::super::printer::{Paint, labelled, one_line, paint};
-use super::difference::difference;
 use super::plan::Plan;
 
 /// Returns what a plan opens or changes; an empty text where it does neither.
@@ -20,9 +20,9 @@ pub fn opening(plan: &Plan) -> Result<String, Failure> {
         Change::Added => format!("{folder} will be open to AI clients as scope `{}`.\n", opened.id),
         Change::Changed => {
             let mut text = format!("{folder} is scope `{}`. This changes:\n", opened.id);
-            for line in plan.scope_before().map(|before| difference(before, scope)).unwrap_or_default() {
+            for line in Difference::new(plan.scope_before(), Some(scope)).lines() {
                 let kind = if line.starts_with('-') { Paint::Bad } else { Paint::Good };
-                text.push_str(&format!("  {}\n", paint(kind, &one_line(&line))));
+                text.push_str(&format!("  {}\n", paint(kind, &line)));
             }
             text.push_str("Then:\n");
             text

@@ -26,10 +26,10 @@ pub fn manual(home: &Home, printer: Printer, args: &TunnelManualArgs) -> Result<
         "{public} would serve the MCP endpoint and the page for logins, and nothing else.\n\
          Nobody gets in without a token, or a login that you allow there with a code of `bailiwick token code`."
     ));
-    if args.dry_run {
+    if args.confirm.dry_run {
         return Ok(Report::of(format!("{shown}\nNothing was changed.\n"), &output));
     }
-    if !args.yes && ask::is_possible(printer) {
+    if args.confirm.asks(printer) {
         printer.talk(shown.trim_end());
         if !ask::yes(printer, "Use this URL?")? {
             return Ok(Report::of("Left as it was.\n", &output));

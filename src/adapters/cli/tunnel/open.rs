@@ -19,7 +19,7 @@ use bailiwick_contract::{ErrorCode, Failure, Transport};
 use bailiwick_engine::service::Service;
 use bailiwick_platform::fs::{Secrecy, create_private_dir, read_own_file, replace_private_file};
 
-use super::super::args::TunnelCare;
+use super::super::args::ConfirmArgs;
 use super::super::ask;
 use super::super::client::on_path;
 use super::super::home::Home;
@@ -50,7 +50,7 @@ pub fn run(
     home: &Home,
     printer: Printer,
     program: TunnelProgram,
-    care: &TunnelCare,
+    confirm: &ConfirmArgs,
 ) -> Result<Option<Report>, Failure> {
     let config = home.config()?;
     refuse_without_token(&config)?;
@@ -60,9 +60,9 @@ pub fn run(
     output.command = std::iter::once(program.name().to_owned())
         .chain(words.iter().map(|word| word.to_string_lossy().into_owned()))
         .collect();
-    let token = if program.has_url() || care.dry_run { None } else { Some(token(home)?) };
+    let token = if program.has_url() || confirm.dry_run { None } else { Some(token(home)?) };
     let shown = output.described(&head(&program, token.as_ref()));
-    if care.dry_run {
+    if confirm.dry_run {
         let text = format!("{shown}It would run:\n  {}\nNothing was done.\n", output.command.join(" "));
         return Ok(Some(Report::of(text, &output)));
     }
@@ -73,7 +73,7 @@ pub fn run(
         )
         .hint(format!("Install it from {}, then run this again.", program.home_page())));
     };
-    if !care.yes {
+    if !confirm.yes {
         if !ask::is_possible(printer) {
             return Err(Failure::invalid(
                 "--yes",

@@ -17,7 +17,7 @@ pub fn run(home: &Home, printer: Printer, command: &TunnelCommand) -> Result<Opt
         TunnelCommand::Cloudflare(args) => open::run(home, printer, TunnelProgram::Cloudflare, args),
         TunnelCommand::Tailscale(args) => open::run(home, printer, TunnelProgram::Tailscale, args),
         TunnelCommand::Openai(args) => {
-            open::run(home, printer, TunnelProgram::openai(&args.tunnel_id)?, &args.care)
+            open::run(home, printer, TunnelProgram::openai(&args.tunnel_id)?, &args.confirm)
         }
         TunnelCommand::Manual(args) => manual::manual(home, printer, args).map(Some),
         TunnelCommand::Off(args) => manual::off(&home.dry_run(args.dry_run)).map(Some),
