@@ -235,16 +235,29 @@ pub enum OtherHosts {
     /// They are refused.
     #[default]
     Deny,
+    /// They are refused, and open a ticket: once it is approved, the next try succeeds.
+    Ask,
+}
+
+impl OtherHosts {
+    /// Returns the word in the config.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Deny => "deny",
+            Self::Ask => "ask",
+        }
+    }
 }
 
 impl<'de> Deserialize<'de> for OtherHosts {
     fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<Self, D::Error> {
         match String::deserialize(reader)?.as_str() {
             "deny" => Ok(Self::Deny),
-            "ask" => Err(D::Error::custom(
-                "`ask` is not available yet: nothing can ask about a host; write `deny`, and name the hosts",
-            )),
-            other => Err(D::Error::custom(format!("`{}` is unknown; expected `deny`", other.escape_debug()))),
+            "ask" => Ok(Self::Ask),
+            other => Err(D::Error::custom(format!(
+                "`{}` is unknown; expected `deny` or `ask`",
+                other.escape_debug()
+            ))),
         }
     }
 }

@@ -159,6 +159,16 @@ pub struct ScopePolicy {
     /// Commands that never run; they beat the other two. Each covers whatever follows.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub denied_commands: Vec<CommandRule>,
+    /// Operations that need approval each time, by name (`git.commit`) or family (`git.*`).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ask_operations: Vec<String>,
+    /// Globs (relative to a root) of files that only a request which names them may touch, once it is approved. For everything
+    /// else they are closed: searches, lists and commands.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ask_files: Vec<String>,
+    /// Capabilities (`fs:write`) and programs (`npm`) whose first use in a session of a client needs approval.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ask_first_use: Vec<String>,
     /// Kinds of operations whose approval counts when it is given in the client that asks, where that can ask its user:
     /// `read_only`, `writes`, `destroys`, `runs_code`, `captures`. Default none: a client can be set to answer on its own.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -181,7 +191,7 @@ pub struct ScopePolicy {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub allowed_environment: Vec<String>,
     /// What commands may reach: `none`, `loopback` (default: a loopback of their own), `full`, or by a proxy the hosts
-    /// that `{"hosts": ["github.com", "*.example.org:443"], "otherwise": "deny"}` names. `true` is read as `full`,
+    /// that `{"hosts": ["github.com", "*.example.org:443"], "otherwise": "deny"}` names; `"otherwise": "ask"` asks about others. `true` is read as `full`,
     /// `false` as `none`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<super::commands::NetworkForm>")]

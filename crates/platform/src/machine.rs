@@ -93,6 +93,39 @@ pub fn uptime() -> Duration {
     FIRST.get_or_init(std::time::Instant::now).elapsed()
 }
 
+/// A moment that no change of the computer's clock moves: how long the computer had been running, since which start of it.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct BootMoment {
+    /// Names the start of the computer.
+    pub boot: String,
+    /// How long it had been running since, in milliseconds.
+    pub uptime_ms: i64,
+}
+
+impl BootMoment {
+    /// Returns the present one; `None` where the system does not name its starts.
+    pub fn now() -> Option<Self> {
+        #[cfg(target_os = "linux")]
+        {
+            static BOOT: std::sync::OnceLock<Option<String>> = std::sync::OnceLock::new();
+            let boot = BOOT.get_or_init(|| {
+                let text = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+                Some(text.trim().to_owned()).filter(|boot| !boot.is_empty())
+            });
+            let uptime_ms = i64::try_from(uptime().as_millis()).unwrap_or(i64::MAX);
+            Some(Self { boot: boot.clone()?, uptime_ms })
+        }
+        #[cfg(not(target_os = "linux"))]
+        None
+    }
+
+    /// Returns how long ago this was, in milliseconds, if the computer has not been started since.
+    pub fn elapsed_ms(&self, now: Option<&Self>) -> Option<i64> {
+        now.filter(|now| now.boot == self.boot).map(|now| now.uptime_ms.saturating_sub(self.uptime_ms))
+    }
+}
+
 /// Returns how much memory this computer has, in bytes; 0 where the system is not asked.
 pub fn memory_bytes() -> u64 {
     #[cfg(target_os = "linux")]

@@ -13,6 +13,8 @@ use bailiwick_contract::{
 use super::Scope;
 use super::command::{JudgedCommand, PermittedCommand, RuleChange};
 use super::located_path::LocatedPath;
+use super::paths::ASK_FILES;
+use super::stage::path::AskedPath;
 
 /// One request that needs approval, as it was judged.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,6 +41,8 @@ pub struct Question {
     pub change: Option<RuleChange>,
     /// Whether an answer that is given in the client counts.
     pub client_may_answer: bool,
+    /// Whether an approval is for every such use in the client's session, and not for the request alone.
+    pub is_first_use: bool,
     /// What an approval is bound to.
     pub key: String,
 }
@@ -77,12 +81,41 @@ impl RequestKey {
 }
 
 /// What is asked about, before it is put into words.
+#[derive(Clone)]
 pub(super) struct ApprovalSubject<'a> {
     pub scope: &'a Scope,
     pub spec: &'static OperationSpec,
     pub target: Option<String>,
     pub capabilities: &'a [Capability],
+    /// The entries of `askOperations` that name the operation.
+    pub operations: Vec<&'a str>,
+    /// The paths that `askFiles` matches.
+    pub files: &'a [AskedPath],
     pub command: Option<&'a JudgedCommand>,
+}
+
+impl ApprovalSubject<'_> {
+    /// Returns whether anything in this very request needs approval.
+    pub fn is_asked(&self) -> bool {
+        !self.capabilities.is_empty()
+            || !self.operations.is_empty()
+            || !self.files.is_empty()
+            || self.command.is_some_and(JudgedCommand::is_asked)
+    }
+}
+
+/// Names what a session of a client uses, for what is asked about once in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct SessionKey([u8; 32]);
+
+impl SessionKey {
+    pub fn new(caller: &Caller, scope: &str) -> Self {
+        let mut hash = Sha256::new();
+        for text in ["first use", caller.identity(), scope, caller.session.as_deref().unwrap_or_default()] {
+            feed_text(&mut hash, text);
+        }
+        Self(hash.finalize().into())
+    }
 }
 
 impl Question {
@@ -96,20 +129,39 @@ impl Question {
         }
         let refusal = asks.and_then(JudgedCommand::refusal);
         why.extend(refusal.as_ref().map(|failure| failure.message.clone()));
-        let rule = match (names.is_empty(), refusal.as_ref().and_then(Failure::rule)) {
-            (true, Some(rule)) => rule.to_owned(),
-            _ => "scope-ask".to_owned(),
+        if !asked.operations.is_empty() {
+            why.push(format!("`{}` needs approval in scope `{}`", spec.name, scope.id()));
+        }
+        if !asked.files.is_empty() {
+            let shown: Vec<String> = asked.files.iter().map(|file| format!("`{}`", file.shown)).collect();
+            why.push(format!("{} needs approval in scope `{}`", shown.join(" and "), scope.id()));
+        }
+        let rule = match (why.len(), refusal.as_ref().and_then(Failure::rule)) {
+            (1, Some(rule)) => rule.to_owned(),
+            _ if !names.is_empty() => "scope-ask".to_owned(),
+            _ if !asked.operations.is_empty() => "ask-operations".to_owned(),
+            _ => ASK_FILES.to_owned(),
         };
+        let removed: Vec<String> = asked.operations.iter().map(|it| (*it).to_owned()).collect();
+        let mut files: Vec<String> =
+            asked.files.iter().flat_map(|file| file.patterns.iter().cloned()).collect();
+        files.sort();
+        files.dedup();
         let change = match asks {
             None => Some(RuleChange::default()),
             Some(judged) => judged.allowed_by().cloned(),
         };
+        let change = change.map(|change| {
+            change.and_removes(scope.id(), removed.clone()).and_opens(scope.id(), files.clone())
+        });
         let permitted = asked.command.map(|judged| &judged.permitted);
         let containment = permitted.map(containment);
         let mut hash = Sha256::new();
         hash.update(request.0);
-        feed_count(&mut hash, names.len());
-        names.iter().for_each(|name| feed_text(&mut hash, name));
+        for list in [&names, &removed.iter().chain(&files).map(String::as_str).collect()] {
+            feed_count(&mut hash, list.len());
+            list.iter().for_each(|name| feed_text(&mut hash, name));
+        }
         feed_text(&mut hash, containment.as_deref().unwrap_or_default());
         if let Some(command) = permitted {
             let plan = serde_json::to_string(command.plan()).expect("a plan has a JSON form");
@@ -127,6 +179,38 @@ impl Question {
             why,
             change,
             client_may_answer: scope.takes_approvals_of_clients(spec.effect),
+            is_first_use: false,
+            key: hex(&hash.finalize()),
+        }
+    }
+
+    /// Creates the question about the first use of something in a session.
+    pub(super) fn first_use(asked: &ApprovalSubject<'_>, session: &SessionKey, uses: &[&str]) -> Self {
+        let ApprovalSubject { scope, spec, .. } = *asked;
+        let named: Vec<String> = uses.iter().map(|it| format!("`{it}`")).collect();
+        let mut hash = Sha256::new();
+        hash.update(session.0);
+        feed_count(&mut hash, uses.len());
+        uses.iter().for_each(|name| feed_text(&mut hash, name));
+        let permitted = asked.command.map(|judged| &judged.permitted);
+        let removed = uses.iter().map(|it| (*it).to_owned()).collect();
+        Self {
+            scope: scope.id().to_owned(),
+            op: spec.name,
+            effect: spec.effect,
+            target: asked.target.clone(),
+            commands: permitted.map(shown).unwrap_or_default(),
+            containment: permitted.map(containment),
+            capabilities: Vec::new(),
+            rule: "ask-first-use".to_owned(),
+            why: vec![format!(
+                "the first use of {} in this session needs approval in scope `{}`",
+                named.join(" and "),
+                scope.id()
+            )],
+            change: Some(RuleChange::default().and_removes(scope.id(), removed)),
+            client_may_answer: scope.takes_approvals_of_clients(spec.effect),
+            is_first_use: true,
             key: hex(&hash.finalize()),
         }
     }

@@ -18,8 +18,8 @@ pub struct Case<'a> {
     pub scopes: &'a Scopes,
     /// The operations of this build.
     pub catalogue: &'a dyn Catalogue,
-    /// What the user has approved, if it was taken for this request.
-    pub approval: Option<&'a Approval>,
+    /// What the user has approved, as far as it was taken for this request.
+    pub approvals: &'a [Approval],
 }
 
 /// The operations that exist, as far as the policy needs to know them.
@@ -34,6 +34,8 @@ pub trait Catalogue: Sync {
 pub trait Candidate: Sync {
     /// Its description.
     fn spec(&self) -> &'static OperationSpec;
+    /// Returns the name of the operation that this is another name of; its own where it is none.
+    fn canonical_name(&self) -> &'static str;
     /// Reads `input` and `options` into the operation's types.
     ///
     /// # Errors

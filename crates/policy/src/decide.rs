@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use bailiwick_contract::{Capability, Effect, Failure, OperationSpec, StageName};
+use bailiwick_contract::{Capability, Effect, Failure, StageName};
 
-use super::approval::{ApprovalSubject, RequestKey, target_of};
+use super::approval::{ApprovalSubject, RequestKey, SessionKey, target_of};
 use super::command::JudgedCommand;
 use super::permit::Later;
 
@@ -15,7 +15,7 @@ use super::stage::{
     STAGES, approval, capability, command, input, limits, needs, operation, path, scope, scope_type, screen,
     sensitive,
 };
-use super::{Candidate, Case, Grants, Permit, Question, Scope};
+use super::{Candidate, Case, Grants, Need, Permit, Question, Scope};
 
 /// A refusal, with what is known about the request for the audit.
 #[derive(Debug)]
@@ -162,18 +162,23 @@ fn judge(case: &Case<'_>, walk: &mut Walk) -> Judgement {
     let ask = needed
         .as_ref()
         .map(|needed| [needed.ask.as_slice(), further.as_deref().unwrap_or_default()].concat());
-    let mut question = None;
+    let mut questions = Vec::new();
     let approved = walk.ask(
         case_of.zip(ask.as_ref()),
         |((scope, candidate), ask)| {
-            let judged = judged.as_ref().and_then(Option::as_ref);
             let nowhere = path::Targets::default();
-            let targets = targets.as_ref().unwrap_or(&nowhere);
-            question = self::question(case, scope, candidate.spec(), ask, judged, targets);
-            approval::check(question.as_ref(), case.approval)
-                .map(|()| question.as_ref().map(|question| question.key.clone()))
+            let subject = Subject {
+                candidate,
+                ask,
+                judged: judged.as_ref().and_then(Option::as_ref),
+                targets: targets.as_ref().unwrap_or(&nowhere),
+                needs: parsed.as_ref().map_or(&[], |parsed| &parsed.needs),
+            };
+            questions = subject.questions(case, scope, grants.as_ref());
+            approval::check(&questions, case.approvals)
+                .map(|()| questions.iter().find(|it| !it.is_first_use).map(|it| it.key.clone()))
         },
-        |key| approval::note(key.as_deref()),
+        |_| approval::note(!case.approvals.is_empty()),
     );
     let mut judgement = Judgement {
         permit: None,
@@ -198,15 +203,19 @@ fn judge(case: &Case<'_>, walk: &mut Walk) -> Judgement {
         ),
     ) = (&walk.refused, parts)
     else {
-        judgement.question = question.filter(|_| walk.refused_at == Some(StageName::Approval));
+        judgement.question = match walk.refused_at {
+            Some(StageName::Approval) => approval::unanswered(&questions, case.approvals).cloned(),
+            _ => None,
+        };
         return judgement;
     };
     let mut grants = grants.take().expect("a scope was found, or none is needed");
     grants.approve(&ask.unwrap_or_default());
     // Which command it runs is known only when it looks: what it then asks about is bound to this request.
     let asks_later = spec.effect == Effect::RunsCode && judged.is_none();
-    let later =
-        scope.as_deref().filter(|_| asks_later).map(|scope| Later::new(request_key(case, scope, &targets)));
+    let later = scope.as_deref().filter(|_| asks_later).map(|scope| {
+        Later::new(request_key(case, scope, &targets), SessionKey::new(case.caller, scope.id()))
+    });
     judgement.permit = Some(Permit {
         spec,
         approved,
@@ -228,19 +237,57 @@ fn case_of_scope(found: Option<&Option<Arc<Scope>>>) -> Option<String> {
     found?.as_ref().map(|scope| scope.id().to_owned())
 }
 
-/// Puts together what has to be approved, if anything has.
-fn question(
-    case: &Case<'_>,
-    scope: Option<&Scope>,
-    spec: &'static OperationSpec,
-    ask: &[Capability],
-    judged: Option<&JudgedCommand>,
-    targets: &path::Targets,
-) -> Option<Question> {
-    let scope = scope.filter(|_| !ask.is_empty() || judged.is_some_and(JudgedCommand::is_asked))?;
-    let target = target_of(targets.path.as_ref(), targets.id.as_deref());
-    let asked = ApprovalSubject { scope, spec, target, capabilities: ask, command: judged };
-    Some(Question::new(&asked, request_key(case, scope, targets)))
+/// A request as far as the stages have come with it, for what needs approval in it.
+struct Subject<'a> {
+    candidate: &'a dyn Candidate,
+    ask: &'a [Capability],
+    judged: Option<&'a JudgedCommand>,
+    targets: &'a path::Targets,
+    needs: &'a [Need],
+}
+
+impl Subject<'_> {
+    /// Puts together what has to be approved: the request, or else what it uses the first time.
+    fn questions(&self, case: &Case<'_>, scope: Option<&Scope>, grants: Option<&Grants>) -> Vec<Question> {
+        let Some(scope) = scope else { return Vec::new() };
+        let spec = self.candidate.spec();
+        let asked = ApprovalSubject {
+            scope,
+            spec,
+            target: None,
+            capabilities: self.ask,
+            operations: self.asked_operations(case, scope),
+            files: &self.targets.asked,
+            command: self.judged,
+        };
+        let target = || target_of(self.targets.path.as_ref(), self.targets.id.as_deref());
+        if asked.is_asked() {
+            let asked = ApprovalSubject { target: target(), ..asked };
+            return vec![Question::new(&asked, request_key(case, scope, self.targets))];
+        }
+        if scope.first_uses().is_empty() {
+            return Vec::new();
+        }
+        let granted = spec.capabilities.iter().filter_map(|group| Some(grants?.best_of(group)?.0));
+        let used: Vec<Capability> = granted.chain(self.needs.iter().map(|need| need.capability)).collect();
+        let asked = ApprovalSubject { target: target(), ..asked };
+        let session = SessionKey::new(case.caller, scope.id());
+        let uses = scope.first_uses().of_request(&used, self.judged.map(|judged| &judged.permitted));
+        uses.into_iter().map(|it| Question::first_use(&asked, &session, &[it])).collect()
+    }
+
+    /// Returns the entries of `askOperations` that name the operation, by whichever of its names.
+    fn asked_operations<'a>(&self, case: &Case<'_>, scope: &'a Scope) -> Vec<&'a str> {
+        let names = [self.candidate.canonical_name(), self.candidate.spec().name];
+        let is_named = |entry: &&str| match entry.strip_suffix('*') {
+            Some(family) => names.iter().any(|name| name.starts_with(family)),
+            None => {
+                names.contains(entry)
+                    || case.catalogue.find(entry).is_some_and(|it| it.canonical_name() == names[0])
+            }
+        };
+        scope.ask_operations().iter().map(String::as_str).filter(is_named).collect()
+    }
 }
 
 fn request_key(case: &Case<'_>, scope: &Scope, targets: &path::Targets) -> RequestKey {

@@ -6,7 +6,7 @@ use bailiwick_contract::path::encode_name;
 use bailiwick_contract::{Access, Failure, StageName};
 use bailiwick_platform::fs::RelPath;
 
-use super::paths::CLOSED_FILES;
+use super::paths::{ASK_FILES, CLOSED_FILES};
 use super::program_settings;
 use super::{PathRules, ScopeRoot};
 
@@ -56,6 +56,13 @@ impl LocatedPath {
             )
         } else if rule == CLOSED_FILES {
             (format!("`{shown}` is closed in this scope"), self.rules.opening_hint(&self.rel, self.access))
+        } else if rule == ASK_FILES {
+            (
+                format!(
+                    "`{shown}` needs approval in this scope, which only a request that names it can have"
+                ),
+                self.rules.opening_hint(&self.rel, self.access),
+            )
         } else if rule == program_settings::RULE {
             (
                 format!(
@@ -69,6 +76,12 @@ impl LocatedPath {
                 self.rules.opening_hint(&self.rel, self.access),
             )
         };
-        Failure::denied(rule, message).at_stage(StageName::Sensitive).hint(hint)
+        let failure = Failure::denied(rule, message).at_stage(StageName::Sensitive);
+        match rule {
+            ASK_FILES => failure
+                .hint("Read or write it by its own path (file.read, file.write): the user is asked then.")
+                .hint(hint),
+            _ => failure.hint(hint),
+        }
     }
 }

@@ -21,6 +21,8 @@ use super::sensitive::{Place, fold, is_needed_by_commands, rule_for};
 pub const ENVIRONMENT_FILE: &str = "environment-file";
 /// The rule by which a scope closes further files.
 pub const CLOSED_FILES: &str = "closed-files";
+/// The rule by which files are closed to all but an approved request that names them.
+pub const ASK_FILES: &str = "ask-files";
 
 /// The rules of one scope for the names of files.
 #[derive(Debug)]
@@ -29,6 +31,10 @@ pub struct PathRules {
     open_sensitive: GlobSet,
     closed_files: GlobSet,
     closed_patterns: Vec<String>,
+    ask_files: GlobSet,
+    ask_patterns: Vec<String>,
+    /// The one path that is asked about in a request: it is not closed by that.
+    named: Option<RelPath>,
     own_folders: Vec<FileId>,
     refuse_hard_links: bool,
     fingerprint: [u8; 32],
@@ -72,10 +78,60 @@ impl PathRules {
             open_sensitive: globs("policy.openSensitive", &policy.open_sensitive)?,
             closed_files: globs("policy.closedFiles", &policy.closed_files)?,
             closed_patterns: policy.closed_files.clone(),
+            ask_files: globs("policy.askFiles", &policy.ask_files)?,
+            ask_patterns: policy.ask_files.clone(),
+            named: None,
             own_folders,
             refuse_hard_links: policy.refuse_hard_links,
             fingerprint: fingerprint(policy),
             judged: JudgedFolders::default(),
+        })
+    }
+
+    /// Returns the patterns of `askFiles` that match a path or a folder on the way to it.
+    pub(super) fn asking(&self, path: &RelPath) -> Vec<&str> {
+        let mut found: Vec<&str> = Vec::new();
+        if self.ask_files.is_empty() {
+            return found;
+        }
+        let mut folder = RelPath::root();
+        for name in path.components().map(OsStr::from_bytes) {
+            folder = folder.child(name);
+            for at in self.ask_files.matches(OsStr::from_bytes(folder.as_bytes())) {
+                let pattern = self.ask_patterns[at].as_str();
+                if !found.contains(&pattern) {
+                    found.push(pattern);
+                }
+            }
+        }
+        found
+    }
+
+    /// Returns the rules under which a request is judged that names this path, and that is asked about because of it.
+    pub(super) fn naming(&self, path: &RelPath) -> Self {
+        let mut hash = Sha256::new();
+        hash.update(self.fingerprint);
+        hash.update(path.as_bytes());
+        Self {
+            scope: self.scope.clone(),
+            open_sensitive: self.open_sensitive.clone(),
+            closed_files: self.closed_files.clone(),
+            closed_patterns: self.closed_patterns.clone(),
+            ask_files: self.ask_files.clone(),
+            ask_patterns: self.ask_patterns.clone(),
+            named: Some(path.clone()),
+            own_folders: self.own_folders.clone(),
+            refuse_hard_links: self.refuse_hard_links,
+            fingerprint: hash.finalize().into(),
+            judged: JudgedFolders::default(),
+        }
+    }
+
+    /// Returns whether a path is the one that is asked about, or a folder on the way to it.
+    fn is_named(&self, path: &RelPath) -> bool {
+        self.named.as_ref().is_some_and(|named| {
+            let mut names = named.components();
+            path.components().all(|name| names.next() == Some(name))
         })
     }
 
@@ -135,26 +191,35 @@ impl PathRules {
             return Some("git-internals");
         }
         let rule = rule_for(&Place::below(folder), &folded, access);
-        if rule.is_none() && self.closed_files.is_empty() {
+        if rule.is_none() && self.closed_files.is_empty() && self.ask_files.is_empty() {
             return None;
         }
-        let path = folder.child(name);
-        let path = OsStr::from_bytes(path.as_bytes());
+        let rel = folder.child(name);
+        let path = OsStr::from_bytes(rel.as_bytes());
         if rule.is_some() && !self.open_sensitive.is_match(path) {
             return rule;
         }
-        self.closed_files.is_match(path).then_some(CLOSED_FILES)
+        if self.closed_files.is_match(path) {
+            return Some(CLOSED_FILES);
+        }
+        (self.ask_files.is_match(path) && !self.is_named(&rel)).then_some(ASK_FILES)
     }
 
     /// Finds the rule that closes an entry of a folder to commands too: as for reading, but for names that commands
     /// cannot do without and that hold no secret of the user as a rule. `policy.closedFiles` closes those too.
     pub fn rule_for_commands(&self, folder: &RelPath, name: &OsStr) -> Option<&'static str> {
         let rule = self.rule_for_child(folder, name, Access::Read)?;
-        if rule == CLOSED_FILES || !is_needed_by_commands(&Place::below(folder), &fold(name.as_bytes())) {
+        if [CLOSED_FILES, ASK_FILES].contains(&rule)
+            || !is_needed_by_commands(&Place::below(folder), &fold(name.as_bytes()))
+        {
             return Some(rule);
         }
         let path = folder.child(name);
-        self.closed_files.is_match(OsStr::from_bytes(path.as_bytes())).then_some(CLOSED_FILES)
+        let path = OsStr::from_bytes(path.as_bytes());
+        if self.closed_files.is_match(path) {
+            return Some(CLOSED_FILES);
+        }
+        self.ask_files.is_match(path).then_some(ASK_FILES)
     }
 
     /// Returns the command by which the user opens files, as globs.
@@ -170,8 +235,14 @@ impl PathRules {
         for name in path.components().map(OsStr::from_bytes) {
             let path = folder.child(name);
             let rule = self.rule_for_child(&folder, name, access);
-            if rule.is_some_and(|rule| rule != CLOSED_FILES) {
+            if rule.is_some_and(|rule| ![CLOSED_FILES, ASK_FILES].contains(&rule)) {
                 files.push_str(&format!(" --files {}", quote(&glob_of(&path))));
+            }
+            for at in self.ask_files.matches(OsStr::from_bytes(path.as_bytes())) {
+                let flag = format!(" --files {}", quote(&self.ask_patterns[at]));
+                if !files.contains(&flag) {
+                    files.push_str(&flag);
+                }
             }
             for at in self.closed_files.matches(OsStr::from_bytes(path.as_bytes())) {
                 let flag = format!(" --forget {}", quote(&self.closed_patterns[at]));
@@ -199,7 +270,9 @@ impl PathRules {
 
 fn fingerprint(policy: &ScopePolicy) -> [u8; 32] {
     let mut hash = Sha256::new();
-    for (list, globs) in [(b'o', &policy.open_sensitive), (b'c', &policy.closed_files)] {
+    for (list, globs) in
+        [(b'o', &policy.open_sensitive), (b'c', &policy.closed_files), (b'a', &policy.ask_files)]
+    {
         for glob in globs {
             hash.update([list]);
             hash.update((glob.len() as u64).to_le_bytes());

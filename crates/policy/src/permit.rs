@@ -6,7 +6,7 @@ use bailiwick_contract::{
     Access, Capability, CommandInput, CommonOptions, Failure, Limits, OperationSpec, RawPath, StageName,
 };
 
-use super::approval::{ApprovalSubject, RequestKey, target_of};
+use super::approval::{ApprovalSubject, RequestKey, SessionKey, target_of};
 use super::command::{Grant, JudgedCommand, PermittedCommand};
 use super::located_path::LocatedPath;
 use super::{
@@ -57,13 +57,14 @@ pub struct Permit {
 /// What an operation asks about whose command is known only when it has looked.
 pub(super) struct Later {
     request: RequestKey,
+    session: SessionKey,
     question: Mutex<Option<Box<Question>>>,
     approval: OnceLock<Approval>,
 }
 
 impl Later {
-    pub(super) fn new(request: RequestKey) -> Self {
-        Self { request, question: Mutex::default(), approval: OnceLock::new() }
+    pub(super) fn new(request: RequestKey, session: SessionKey) -> Self {
+        Self { request, session, question: Mutex::default(), approval: OnceLock::new() }
     }
 
     fn question(&self) -> MutexGuard<'_, Option<Box<Question>>> {
@@ -184,23 +185,41 @@ impl Permit {
         if let Some(folder) = self.target.path() {
             closed_words::check(&judged.permitted, folder.located())?;
         }
-        if !judged.is_asked() || self.was_approved(scope, &judged) {
-            return Ok(judged.permitted);
+        match self.unapproved(scope, &judged) {
+            None => Ok(judged.permitted),
+            Some(failure) => Err(failure.at_stage(StageName::Approval)),
         }
-        let refusal = judged.refusal().unwrap_or_else(|| unreachable!("what is asked about has a reason"));
-        Err(refusal.at_stage(StageName::Approval))
     }
 
-    /// Returns whether a command was approved that became known only now; notes it as the question if not.
-    fn was_approved(&self, scope: &Scope, judged: &JudgedCommand) -> bool {
-        let Some(later) = &self.later else { return false };
-        let target = target_of(self.target.path().map(PermittedPath::located), self.id());
-        let asked =
-            ApprovalSubject { scope, spec: self.spec, target, capabilities: &[], command: Some(judged) };
-        let question = Question::new(&asked, later.request);
+    /// Returns why a command needs approval that became known only now, unless it was given; notes it as the question.
+    fn unapproved(&self, scope: &Scope, judged: &JudgedCommand) -> Option<Failure> {
+        let uses: Vec<&str> = match &self.approved {
+            // The request itself was approved.
+            Some(_) => Vec::new(),
+            None => scope.first_uses().of_command(Some(&judged.permitted)).collect(),
+        };
+        if !judged.is_asked() && uses.is_empty() {
+            return None;
+        }
+        // A command that was named before was judged with the request.
+        let Some(later) = &self.later else { return judged.refusal().filter(|_| judged.is_asked()) };
+        let asked = ApprovalSubject {
+            scope,
+            spec: self.spec,
+            target: target_of(self.target.path().map(PermittedPath::located), self.id()),
+            capabilities: &[],
+            operations: Vec::new(),
+            files: &[],
+            command: Some(judged),
+        };
+        let question = match judged.is_asked() {
+            true => Question::new(&asked, later.request),
+            false => Question::first_use(&asked, &later.session, &uses),
+        };
         let is_approved = later.approval.get().is_some_and(|approval| approval.covers(&question));
+        let failure = (!is_approved).then(|| question.failure());
         *later.question() = (!is_approved).then(|| Box::new(question));
-        is_approved
+        failure
     }
 
     /// Takes out what the operation needs approval for, where it came to that only after it had looked.

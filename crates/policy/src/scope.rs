@@ -19,6 +19,7 @@ use bailiwick_platform::paths;
 use bailiwick_platform::quoting::quote;
 
 use super::command::Commands;
+use super::first_use::FirstUses;
 use super::located_path::LocatedPath;
 use super::root_paths::{RootPaths, link_in_roots, unreachable};
 use super::{PathRules, PermittedPath, ProcessPolicy, ScreenRules};
@@ -103,6 +104,8 @@ fn storage_key(config: &ScopeConfig) -> String {
     let mut digits = hex(&Sha256::digest(key.as_bytes()));
     digits.truncate(KEY_DIGITS);
     format!("{} {digits}", config.id)
+    ask_operations: Vec<String>,
+    first_uses: FirstUses,
 }
 
 /// Bailiwick's own folders, which no scope may reach.
@@ -214,6 +217,8 @@ impl Scope {
             screen: ScreenRules::compile(&config.policy)?,
             client_approvals: config.policy.client_approvals.clone(),
             storage_key: storage_key(config),
+            ask_operations: asked_operations(&config.policy.ask_operations)?,
+            first_uses: FirstUses::compile(&config.policy.ask_first_use)?,
         })
     }
 
@@ -275,6 +280,16 @@ impl Scope {
     /// Returns whether an approval that is given in a client counts for operations of this kind.
     pub fn takes_approvals_of_clients(&self, effect: Effect) -> bool {
         self.client_approvals.contains(&effect)
+    }
+
+    /// Returns the operations and families that need approval, as the config names them.
+    pub fn ask_operations(&self) -> &[String] {
+        &self.ask_operations
+    }
+
+    /// Returns what needs approval the first time in a session.
+    pub(super) fn first_uses(&self) -> &FirstUses {
+        &self.first_uses
     }
 
     /// Returns how the scope stands to a capability: deny beats ask beats grant.
@@ -356,6 +371,29 @@ impl Scope {
             .hint("Use a path relative to the scope's folder, without `..` beyond it.")
             .hint("For the user: `bailiwick scope add FOLDER` opens another folder.")
     }
+}
+
+/// Reads the names of operations and families. Whether there are such operations is for those to say who know them.
+fn asked_operations(names: &[String]) -> Result<Vec<String>, Failure> {
+    let is_part = |part: &str| {
+        !part.is_empty()
+            && part.bytes().all(|it| it.is_ascii_lowercase() || it.is_ascii_digit() || it == b'_')
+    };
+    for (at, name) in names.iter().enumerate() {
+        let is_name = name
+            .split_once('.')
+            .is_some_and(|(family, verb)| is_part(family) && (verb == "*" || is_part(verb)));
+        if !is_name {
+            return Err(Failure::invalid(
+                &format!("policy.askOperations[{at}]"),
+                format!(
+                    "`{}` is no operation; expected one (`git.commit`) or a family (`git.*`)",
+                    clip(name)
+                ),
+            ));
+        }
+    }
+    Ok(names.to_vec())
 }
 
 fn open_root(path: &Path, paths: &RootPaths, own: &OwnFolders) -> Result<Root, Failure> {

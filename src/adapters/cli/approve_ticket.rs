@@ -5,11 +5,12 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use bailiwick_config::{CommandRule, ScopeConfig};
+use bailiwick_config::{CommandRule, NetworkRule, ScopeConfig};
 use bailiwick_contract::time::{now_ms, rfc3339};
 use bailiwick_contract::{Caller, Capability, ErrorCode, Failure, Transport};
 use bailiwick_engine::service::decision_event;
 use bailiwick_history::{EventDraft, HistoryHandle, HistorySettings, Phase};
+use bailiwick_platform::machine::BootMoment;
 use bailiwick_platform::quoting::quote;
 use bailiwick_providers::approval::{ApprovalError, ApprovalTerm, Approvals, Decision, Ticket};
 
@@ -134,7 +135,13 @@ pub fn described(ticket: &Ticket) -> String {
 pub fn question(ticket: &Ticket) -> String {
     let session = if ticket.session.is_some() { ", s: for this session" } else { "" };
     let always = if ticket.has_rule { ", a: always" } else { "" };
-    format!("y: once{session}, h: for an hour{always}, n: refuse, Enter alone: later > ")
+    let yes = match (ticket.is_first_use, &ticket.session) {
+        (false, _) => "once",
+        (true, Some(_)) => "for this session",
+        (true, None) => "for a day",
+    };
+    let session = if ticket.is_first_use { "" } else { session };
+    format!("y: {yes}{session}, h: for an hour{always}, n: refuse, Enter alone: later > ")
 }
 
 /// Returns a line of the list.
@@ -185,7 +192,10 @@ pub fn facts(ticket: &Ticket) -> TicketOutput {
 pub fn answer(home: &Home, ticket: &Ticket, answer: Answer) -> Result<String, Failure> {
     let now = now_ms();
     let (approved, life_ms) = match answer {
-        Answer::Once => (Some(ApprovalTerm::Once), Decision::ONCE_MS),
+        Answer::Once => {
+            let (term, life_ms) = ticket.plain_approval();
+            (Some(term), life_ms)
+        }
         Answer::Session => (Some(session(ticket)?), Decision::MAX_MS),
         Answer::For(ms) => (Some(ApprovalTerm::Time), ms.min(Decision::MAX_MS)),
         Answer::Always if ticket.has_rule => (Some(ApprovalTerm::Once), Decision::ONCE_MS),
@@ -201,6 +211,7 @@ pub fn answer(home: &Home, ticket: &Ticket, answer: Answer) -> Result<String, Fa
         is_of_client: false,
         at_ms: now,
         expires_at_ms: now + life_ms,
+        decided: BootMoment::now(),
     };
     let store = Approvals::below(&home.dirs.state);
     let log = Log::open(home, ticket, answer)?;
@@ -243,6 +254,8 @@ pub struct ApprovedRules {
     pub removed: Vec<String>,
     /// The commands to allow.
     pub added: Vec<String>,
+    /// The files to open without asking.
+    pub files: Vec<String>,
     /// The hosts to allow.
     pub hosts: Vec<String>,
 }
@@ -257,11 +270,13 @@ impl ApprovedRules {
         if !self.removed.is_empty() {
             commands.push(format!("bailiwick scope edit {scope}{}", flags("--forget", &self.removed)));
         }
-        if !self.capabilities.is_empty() || !self.added.is_empty() || !self.hosts.is_empty() {
+        let has_lists = [&self.added, &self.files, &self.hosts].iter().any(|list| !list.is_empty());
+        if !self.capabilities.is_empty() || has_lists {
             let names: String = self.capabilities.iter().map(|it| format!(" {it}")).collect();
             commands.push(format!(
-                "bailiwick scope allow {scope}{names}{}{}",
+                "bailiwick scope allow {scope}{names}{}{}{}",
                 flags("--command", &self.added),
+                flags("--files", &self.files),
                 flags("--host", &self.hosts)
             ));
         }
@@ -279,6 +294,20 @@ pub fn apply_rules(scope: &mut ScopeConfig, rules: &ApprovedRules) {
     }
     let policy = &mut scope.policy;
     policy.ask_commands.retain(|rule| !rules.removed.contains(&rule.spelled()));
+    for list in [&mut policy.ask_operations, &mut policy.ask_first_use] {
+        list.retain(|rule| !rules.removed.contains(rule));
+    }
+    policy.ask_files.retain(|glob| !rules.files.contains(glob));
+    for glob in &rules.files {
+        if !policy.open_sensitive.contains(glob) {
+            policy.open_sensitive.push(glob.clone());
+        }
+    }
+    if let Some(NetworkRule::Hosts(list)) = &mut policy.network {
+        let new: Vec<String> =
+            rules.hosts.iter().filter(|host| !list.hosts.contains(host)).cloned().collect();
+        list.hosts.extend(new);
+    }
     for line in &rules.added {
         let rule = CommandRule::Line(line.clone());
         if !policy.allowed_commands.contains(&rule) {
@@ -292,7 +321,8 @@ fn rules_of(ticket: &Ticket) -> ApprovedRules {
         capabilities: ticket.capabilities.clone(),
         removed: ticket.rules_to_remove.clone(),
         added: ticket.rules_to_add.clone(),
-        hosts: Vec::new(),
+        files: ticket.files_to_open.clone(),
+        hosts: ticket.hosts_to_add.clone(),
     }
 }
 

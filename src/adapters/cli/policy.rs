@@ -73,7 +73,7 @@ pub fn run(shared: &Shared, words: Words) -> Result<Report, Failure> {
     let envelope = words.envelope()?;
     let registry = Registry::new(FAMILIES);
     let case =
-        Case { caller: &caller, envelope: &envelope, scopes: &scopes, catalogue: &registry, approval: None };
+        Case { caller: &caller, envelope: &envelope, scopes: &scopes, catalogue: &registry, approvals: &[] };
     let verdicts = explain(&case);
 
     let first = verdicts.iter().find_map(|it| match &it.verdict {

@@ -215,6 +215,7 @@ fn candidates(question: &Question) -> Vec<ApprovedRules> {
         capabilities: question.capabilities.clone(),
         removed: change.removed.clone(),
         added: change.added.clone(),
+        files: change.files.clone(),
         hosts: Vec::new(),
     };
     let exact: Option<Vec<String>> = question.commands.iter().map(|(_, words)| exact_rule(words)).collect();

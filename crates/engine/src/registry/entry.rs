@@ -252,6 +252,10 @@ impl Candidate for Entry {
         self.spec
     }
 
+    fn canonical_name(&self) -> &'static str {
+        self.alias_of.unwrap_or(self.spec.name)
+    }
+
     fn parse(&self, envelope: &Envelope) -> Result<Parsed, Failure> {
         (self.parse)(self, envelope)
     }

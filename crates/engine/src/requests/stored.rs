@@ -168,7 +168,7 @@ impl<'a> StoredJudge<'a> {
     }
 
     fn case<'b>(&'b self, caller: &'b Caller, envelope: &'b Envelope) -> Case<'b> {
-        Case { caller, envelope, scopes: self.scopes, catalogue: self.registry, approval: None }
+        Case { caller, envelope, scopes: self.scopes, catalogue: self.registry, approvals: &[] }
     }
 
     fn envelope_of(&self, row: &Row, kept: &Value) -> Envelope {

@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 use bailiwick_contract::time::{now_ms, rfc3339};
 use bailiwick_contract::{Caller, Envelope, ErrorCode, FOR_USER, Failure, StageName, id};
 use bailiwick_history::{EventDraft, HistoryHandle, Phase};
+use bailiwick_platform::machine::BootMoment;
 use bailiwick_platform::quoting::quote_command;
 use bailiwick_policy::{Approval, Question};
 use bailiwick_providers::approval::{ApprovalError, ApprovalTerm, Approvals, Decision, Progress, Ticket};
@@ -105,9 +106,12 @@ impl ApprovalRequest {
             fields: self.fields.clone(),
             capabilities: question.capabilities.clone(),
             why: question.why.iter().map(|why| redacted(&self.history, why)).collect(),
+            hosts_to_add: Vec::new(),
+            is_first_use: question.is_first_use,
             has_rule: change.is_some(),
             rules_to_remove: change.iter().flat_map(|it| it.removed.clone()).collect(),
-            rules_to_add: change.into_iter().flat_map(|it| it.added).collect(),
+            rules_to_add: change.iter().flat_map(|it| it.added.clone()).collect(),
+            files_to_open: change.into_iter().flat_map(|it| it.files).collect(),
             caller: self.caller.name.clone(),
             caller_id: self.caller.identity().to_owned(),
             client: self.caller.client.clone(),
@@ -117,6 +121,7 @@ impl ApprovalRequest {
             client_may_answer: question.client_may_answer,
             opened_at_ms,
             expires_at_ms: opened_at_ms + Ticket::LIFE_MS,
+            opened: BootMoment::now(),
         }
     }
 
@@ -158,12 +163,27 @@ impl Service {
             })?;
             let now = now_ms();
             let (approved, life_ms, words) = match accepted {
-                true => (Some(ApprovalTerm::Once), Decision::ONCE_MS, "approved once in the client"),
+                true => {
+                    let (term, life_ms) = ticket.plain_approval();
+                    let words = match term {
+                        ApprovalTerm::Once => "approved once in the client",
+                        ApprovalTerm::Session { .. } | ApprovalTerm::Time => {
+                            "approved for the session in the client"
+                        }
+                    };
+                    (Some(term), life_ms, words)
+                }
                 false => (None, Decision::REFUSAL_MS, "refused in the client"),
             };
             let event = decision_event(&ticket, words, &caller);
-            let decision =
-                Decision { ticket, approved, is_of_client: true, at_ms: now, expires_at_ms: now + life_ms };
+            let decision = Decision {
+                ticket,
+                approved,
+                is_of_client: true,
+                at_ms: now,
+                expires_at_ms: now + life_ms,
+                decided: BootMoment::now(),
+            };
             let write = |phase, failure: Option<&Failure>| {
                 let event = EventDraft {
                     phase,

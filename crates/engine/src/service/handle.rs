@@ -23,6 +23,8 @@ use super::dispatch::{self, PermittedRequest};
 use super::record::{Ended, Record};
 use super::shares::Shares;
 
+/// How many approvals one request can need: its own, and those of what it uses the first time.
+const MAX_APPROVALS: usize = 16;
 /// How often it is checked whether the token of a request that runs is still valid.
 const TOKEN_INTERVAL: Duration = Duration::from_millis(200);
 
@@ -167,7 +169,7 @@ impl Service {
             envelope: &envelope,
             scopes: &state.scopes,
             catalogue: &state.facts.registry,
-            approval: None,
+            approvals: &[],
         };
         let approvals = |audited: &[&str]| {
             let store = Approvals::below(&state.facts.dirs.state);
@@ -176,15 +178,19 @@ impl Service {
         };
         let mut approval_request = None;
         let mut decided = decide(&case);
-        if let Err(denial) = &mut decided
+        let mut given = Vec::new();
+        while given.len() < MAX_APPROVALS
+            && let Err(denial) = &mut decided
             && let Some(question) = denial.question.take()
         {
-            let request = approvals(denial.audited_fields);
+            let request = approval_request.get_or_insert_with(|| approvals(denial.audited_fields));
             match request.settle(*question).await {
-                Ok(approval) => decided = decide(&Case { approval: Some(&approval), ..case }),
+                Ok(approval) => {
+                    given.push(approval);
+                    decided = decide(&Case { approvals: &given, ..case });
+                }
                 Err(failure) => denial.failure = failure,
             }
-            approval_request = Some(request);
         }
         let permit = match decided {
             Ok(permit) => permit,

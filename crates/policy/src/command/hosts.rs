@@ -188,6 +188,14 @@ impl HostRules {
         if texts.is_empty() {
             return Err((None, "it names no host: write `\"network\": \"loopback\"` for none".to_owned()));
         }
+        Self::compile_any(texts)
+    }
+
+    /// Reads the entries of a config that asks about all other hosts: there need not be one.
+    ///
+    /// # Errors
+    /// As [`HostRules::compile`].
+    pub fn compile_any(texts: &[String]) -> Result<Self, (Option<usize>, String)> {
         if texts.len() > MAX_ENTRIES {
             return Err((None, format!("it has more than {MAX_ENTRIES} entries")));
         }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use bailiwick_config::{NetworkRule, SandboxLevel, ScopePolicy, ShellMode};
+use bailiwick_config::{NetworkRule, OtherHosts, SandboxLevel, ScopePolicy, ShellMode};
 use bailiwick_contract::environment::{dangerous, is_name};
 use bailiwick_contract::{CommandInput, CommandPlan, Containment, FOR_USER, Failure, Network};
 use bailiwick_platform::machine::memory_bytes;
@@ -59,6 +59,8 @@ pub struct CommandPolicy {
     pub network: Network,
     /// The hosts that they may reach, where the network is [`Network::Hosts`].
     pub hosts: Option<Arc<HostRules>>,
+    /// Whether the user is asked about other hosts.
+    pub asks_about_hosts: bool,
     /// The folders in which programs are looked up, in this order. Some may not exist.
     pub search_path: Vec<PathBuf>,
     /// Further folders that a held command may read.
@@ -238,6 +240,10 @@ impl Commands {
             sandbox: policy.sandbox,
             network: policy.network(),
             hosts: hosts(scope, policy)?.map(Arc::new),
+            asks_about_hosts: matches!(
+                &policy.network,
+                Some(NetworkRule::Hosts(list)) if list.otherwise == OtherHosts::Ask
+            ),
             search_path,
             read_paths: policy.read_paths.clone(),
             environment: environment(&policy.environment),
@@ -486,7 +492,11 @@ fn hosts(scope: &str, policy: &ScopePolicy) -> Result<Option<HostRules>, Failure
         )
         .hint(format!("`bailiwick scope edit {scope} --sandbox auto`, or `--network loopback`.")));
     }
-    HostRules::compile(&list.hosts).map(Some).map_err(|(at, why)| {
+    let compiled = match list.otherwise {
+        OtherHosts::Deny => HostRules::compile(&list.hosts),
+        OtherHosts::Ask => HostRules::compile_any(&list.hosts),
+    };
+    compiled.map(Some).map_err(|(at, why)| {
         let field = "policy.network.hosts";
         let field = at.map_or(field.to_owned(), |at| format!("{field}[{at}]"));
         Failure::invalid(&field, why)

@@ -18,8 +18,38 @@ pub struct RuleChange {
     pub removed: Vec<String>,
     /// The rules to add to those that allow.
     pub added: Vec<String>,
+    /// The files to open without asking.
+    pub files: Vec<String>,
     /// The commands of the program that make the change.
     pub commands: Vec<String>,
+}
+
+impl RuleChange {
+    /// Adds rules to remove, in the one command that removes.
+    #[must_use]
+    pub(in super::super) fn and_removes(mut self, scope: &str, more: Vec<String>) -> Self {
+        if more.is_empty() {
+            return self;
+        }
+        if !self.removed.is_empty() {
+            self.commands.remove(0);
+        }
+        self.removed.extend(more);
+        let flags: String = self.removed.iter().map(|rule| format!(" --forget {}", quote(rule))).collect();
+        self.commands.insert(0, format!("bailiwick scope edit {scope}{flags}"));
+        self
+    }
+
+    /// Adds files to open without asking.
+    #[must_use]
+    pub(in super::super) fn and_opens(mut self, scope: &str, files: Vec<String>) -> Self {
+        if !files.is_empty() {
+            let flags: String = files.iter().map(|glob| format!(" --files {}", quote(glob))).collect();
+            self.commands.push(format!("bailiwick scope allow {scope}{flags}"));
+            self.files = files;
+        }
+        self
+    }
 }
 
 impl Rules {

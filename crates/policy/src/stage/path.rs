@@ -1,5 +1,7 @@
 //! Are all paths in the scope's roots?
 
+use std::sync::Arc;
+
 use bailiwick_contract::{Access, Envelope, Failure, OperationSpec, RawPath, StageName, TargetRule};
 
 use super::super::located_path::LocatedPath;
@@ -17,6 +19,17 @@ pub struct Targets {
     pub path: Option<LocatedPath>,
     /// The paths of `input`.
     pub inputs: Vec<LocatedPath>,
+    /// Those that `askFiles` matches.
+    pub asked: Vec<AskedPath>,
+}
+
+/// A path that needs approval.
+#[derive(Debug)]
+pub struct AskedPath {
+    /// The path, as results name it.
+    pub shown: String,
+    /// The patterns that match it.
+    pub patterns: Vec<String>,
 }
 
 impl Targets {
@@ -43,6 +56,13 @@ pub fn check(
     }
     let inputs = parsed.paths.iter().map(|input| locate(scope, &input.path, input.access, input.field));
     targets.inputs = inputs.collect::<Result<_, _>>()?;
+    for path in targets.path.iter_mut().chain(&mut targets.inputs) {
+        let patterns: Vec<String> = path.rules.asking(&path.rel).into_iter().map(str::to_owned).collect();
+        if !patterns.is_empty() {
+            targets.asked.push(AskedPath { shown: path.shown(), patterns });
+            path.rules = Arc::new(path.rules.naming(&path.rel));
+        }
+    }
     Ok(targets)
 }
 

@@ -3,8 +3,10 @@
 //! The service opens a ticket for a request that needs approval; `bailiwick approve` answers it, and the next request of
 //! the same kind takes what was granted. All of it is files in Bailiwick's state: no client can reach them.
 
+mod hosts;
 mod store;
 mod ticket;
 
+pub use hosts::HostApprovals;
 pub use store::{ApprovalError, Approvals, Progress};
-pub use ticket::{ApprovalTerm, Decision, Ticket};
+pub use ticket::{ApprovalTerm, Decision, Moment, Ticket};

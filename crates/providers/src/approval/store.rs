@@ -13,10 +13,10 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use bailiwick_contract::{id, time};
+use bailiwick_contract::id;
 use bailiwick_platform::fs::{Secrecy, claim_file, create_private_dir, read_own_file, replace_private_file};
 
-use super::ticket::{ApprovalTerm, Decision, Ticket, is_key};
+use super::ticket::{ApprovalTerm, Decision, Moment, Ticket, is_key};
 
 /// How many tickets of one caller may wait at the same time.
 const MAX_OPEN: usize = 128;
@@ -101,19 +101,19 @@ impl Approvals {
     /// # Errors
     /// Those of the file system.
     pub fn waiting(&self) -> io::Result<Vec<Ticket>> {
-        let now_ms = time::now_ms();
+        let now = Moment::now();
         let mut found = Vec::new();
         for (stem, end, path) in self.files()? {
             let is_over = match end.as_str() {
                 "open" => match self.read_ticket(&path) {
-                    Some(ticket) if ticket.key == stem && !ticket.is_expired(now_ms) => {
+                    Some(ticket) if ticket.key == stem && !ticket.is_expired(&now) => {
                         found.push(ticket);
                         false
                     }
                     _ => true,
                 },
-                "taken" => self.read_ticket(&path).is_none_or(|ticket| ticket.is_expired(now_ms)),
-                _ => self.read_decision(&path).is_none_or(|decision| decision.is_expired(now_ms)),
+                "taken" => self.read_ticket(&path).is_none_or(|ticket| ticket.is_expired(&now)),
+                _ => self.read_decision(&path).is_none_or(|decision| decision.is_expired(&now)),
             };
             if is_over {
                 let _ = fs::remove_file(&path);
@@ -129,7 +129,7 @@ impl Approvals {
     /// [`ApprovalError::Gone`] if it does not wait any more.
     pub fn decide(&self, decision: &Decision) -> Result<(), ApprovalError> {
         let ticket = &decision.ticket;
-        if !ticket.is_sound() || ticket.is_expired(time::now_ms()) {
+        if !ticket.is_sound() || ticket.is_expired(&Moment::now()) {
             return Err(ApprovalError::Gone);
         }
         let (open, taken) = (self.path(&ticket.key, "open"), self.path(&ticket.key, "taken"));
@@ -173,7 +173,7 @@ impl Approvals {
         }
         let granted = self.path(key, "granted");
         let Some(decision) = self.read_decision(&granted) else { return Ok(None) };
-        if decision.is_expired(time::now_ms())
+        if decision.is_expired(&Moment::now())
             || decision.ticket.key != key
             || decision.ticket.caller_id != caller_id
         {
@@ -203,7 +203,7 @@ impl Approvals {
     /// Returns the refusal that still answers a key.
     pub fn refusal(&self, key: &str) -> Option<Decision> {
         let decision = is_key(key).then(|| self.read_decision(&self.path(key, "refused"))).flatten()?;
-        (decision.approved.is_none() && !decision.is_expired(time::now_ms())).then_some(decision)
+        (decision.approved.is_none() && !decision.is_expired(&Moment::now())).then_some(decision)
     }
 
     /// Finds a ticket by its id, with how far it is. It is found until it, or what was decided, has expired.
@@ -211,14 +211,14 @@ impl Approvals {
     /// # Errors
     /// Those of the file system.
     pub fn find(&self, ticket_id: &str) -> io::Result<Option<(Ticket, Progress)>> {
-        let now_ms = time::now_ms();
+        let now = Moment::now();
         // It moves on by renaming: a second look finds what moved during the first.
         for _ in 0..2 {
             for (_, end, path) in self.files()? {
                 let (ticket, progress, is_over) = match end.as_str() {
                     "open" | "taken" => {
                         let Some(ticket) = self.read_ticket(&path) else { continue };
-                        let is_over = ticket.is_expired(now_ms);
+                        let is_over = ticket.is_expired(&now);
                         (ticket, Progress::Open, is_over)
                     }
                     _ => {
@@ -228,7 +228,7 @@ impl Approvals {
                             ("used", _) => Progress::Used,
                             _ => Progress::Approved,
                         };
-                        let is_over = decision.is_expired(now_ms);
+                        let is_over = decision.is_expired(&now);
                         (decision.ticket, progress, is_over)
                     }
                 };

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use bailiwick_contract::{Capability, id};
+use bailiwick_contract::{Capability, id, time};
+use bailiwick_platform::machine::BootMoment;
 
 /// One request that needs approval. It holds no secret: its texts were redacted before.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,6 +37,15 @@ pub struct Ticket {
     pub rules_to_remove: Vec<String>,
     /// The rules to add so that it is not asked again.
     pub rules_to_add: Vec<String>,
+    /// The files to open so that it is not asked again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files_to_open: Vec<String>,
+    /// The hosts to allow so that it is not asked again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hosts_to_add: Vec<String>,
+    /// Whether an approval is for every such use in the client's session, and not for one request.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_first_use: bool,
     /// Whether some change of the rules keeps it from being asked again.
     pub has_rule: bool,
     /// The caller, by the name that the user gave it.
@@ -56,6 +66,25 @@ pub struct Ticket {
     pub opened_at_ms: i64,
     /// When it expires.
     pub expires_at_ms: i64,
+    /// When it was opened, by a clock that nobody sets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub opened: Option<BootMoment>,
+}
+
+/// The present moment, by the computer's clock and by one that nobody sets.
+#[derive(Debug, Clone)]
+pub struct Moment {
+    /// In milliseconds since the epoch.
+    pub wall_ms: i64,
+    /// Where the system has it.
+    pub boot: Option<BootMoment>,
+}
+
+impl Moment {
+    /// Returns the present one.
+    pub fn now() -> Self {
+        Self { wall_ms: time::now_ms(), boot: BootMoment::now() }
+    }
 }
 
 impl Ticket {
@@ -70,8 +99,18 @@ impl Ticket {
     }
 
     /// Returns whether its time is over.
-    pub fn is_expired(&self, now_ms: i64) -> bool {
-        is_over(self.opened_at_ms, self.expires_at_ms, Self::LIFE_MS, now_ms)
+    pub fn is_expired(&self, now: &Moment) -> bool {
+        is_over(self.opened_at_ms, self.expires_at_ms, Self::LIFE_MS, self.opened.as_ref(), now)
+    }
+
+    /// Returns for what a plain approval of it counts, and for how long: the one request, or the session that uses something
+    /// the first time.
+    pub fn plain_approval(&self) -> (ApprovalTerm, i64) {
+        match (self.is_first_use, &self.session) {
+            (false, _) => (ApprovalTerm::Once, Decision::ONCE_MS),
+            (true, Some(session)) => (ApprovalTerm::Session { session: session.clone() }, Decision::MAX_MS),
+            (true, None) => (ApprovalTerm::Time, Decision::MAX_MS),
+        }
     }
 }
 
@@ -104,6 +143,9 @@ pub struct Decision {
     pub at_ms: i64,
     /// Until when it counts.
     pub expires_at_ms: i64,
+    /// When it was decided, by a clock that nobody sets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decided: Option<BootMoment>,
 }
 
 impl Decision {
@@ -115,14 +157,67 @@ impl Decision {
     pub const REFUSAL_MS: i64 = 10 * 60 * 1_000;
 
     /// Returns whether its time is over.
-    pub fn is_expired(&self, now_ms: i64) -> bool {
-        is_over(self.at_ms, self.expires_at_ms, Self::MAX_MS, now_ms)
+    pub fn is_expired(&self, now: &Moment) -> bool {
+        is_over(self.at_ms, self.expires_at_ms, Self::MAX_MS, self.decided.as_ref(), now)
     }
 }
 
-/// A clock that was set back makes nothing last longer.
-fn is_over(began_ms: i64, expires_ms: i64, longest_ms: i64, now_ms: i64) -> bool {
-    now_ms >= expires_ms || now_ms < began_ms || expires_ms - began_ms > longest_ms
+/// Counts the time that has really passed, so that no change of the computer's clock makes anything last longer or shorter. The
+/// computer's clock counts alone after the computer was started again, and where the system has no other; there a clock that
+/// was set back makes nothing last longer.
+fn is_over(
+    began_ms: i64,
+    expires_ms: i64,
+    longest_ms: i64,
+    began: Option<&BootMoment>,
+    now: &Moment,
+) -> bool {
+    let Some(life_ms) = expires_ms.checked_sub(began_ms).filter(|it| (0..=longest_ms).contains(it)) else {
+        return true;
+    };
+    match began.and_then(|began| began.elapsed_ms(now.boot.as_ref())) {
+        Some(elapsed_ms) => !(0..life_ms).contains(&elapsed_ms),
+        None => now.wall_ms >= expires_ms || now.wall_ms < began_ms,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HOUR: i64 = 60 * 60 * 1_000;
+    const NOON: i64 = 20_000 * 24 * HOUR;
+
+    fn over(began: Option<&BootMoment>, wall_ms: i64, boot: Option<(&str, i64)>) -> bool {
+        let boot = boot.map(|(boot, uptime_ms)| BootMoment { boot: boot.to_owned(), uptime_ms });
+        is_over(NOON, NOON + HOUR, 24 * HOUR, began, &Moment { wall_ms, boot })
+    }
+
+    #[test]
+    fn a_clock_that_jumps_makes_no_approval_last_longer_or_shorter() {
+        let began = BootMoment { boot: "one".to_owned(), uptime_ms: 5 * HOUR };
+        for wall_ms in [NOON - 400 * HOUR, NOON, NOON + 400 * HOUR] {
+            assert!(!over(Some(&began), wall_ms, Some(("one", 6 * HOUR - 1))), "{wall_ms}");
+            assert!(over(Some(&began), wall_ms, Some(("one", 6 * HOUR))), "{wall_ms}");
+            assert!(over(Some(&began), wall_ms, Some(("one", 4 * HOUR))), "{wall_ms}");
+        }
+    }
+
+    #[test]
+    fn after_a_start_of_the_computer_its_clock_counts_and_one_set_back_ends_it() {
+        let began = BootMoment { boot: "one".to_owned(), uptime_ms: 5 * HOUR };
+        for began in [Some(&began), None] {
+            for boot in [Some(("two", 5 * HOUR + 1)), None] {
+                assert!(!over(began, NOON + HOUR - 1, boot));
+                assert!(over(began, NOON + HOUR, boot));
+                assert!(over(began, NOON - 1, boot));
+            }
+        }
+        let now = Moment { wall_ms: NOON, boot: None };
+        assert!(is_over(NOON, NOON + 25 * HOUR, 24 * HOUR, None, &now), "longer than anything may last");
+        assert!(is_over(NOON, i64::MAX, 24 * HOUR, None, &now));
+        assert!(is_over(i64::MIN, i64::MAX, 24 * HOUR, None, &now));
+    }
 }
 
 /// Returns whether a text is a key: 64 hexadecimal digits.

@@ -26,7 +26,7 @@ use super::environment::{Surroundings, environment, let_git_pass};
 use super::hold;
 use super::program::SearchPath;
 use super::temporary::TemporaryFolder;
-use crate::egress::{Egress, Proxy, set_variables};
+use crate::egress::{AskAboutHosts, Egress, Proxy, set_variables};
 use crate::repositories::{Repositories, Review};
 
 /// How many files each process may have open.
@@ -53,6 +53,10 @@ pub struct CommandRequest {
     pub dirs: Dirs,
     /// Whose commands have one loopback interface: what one starts, the next can reach.
     pub network_group: String,
+    /// The session of the client.
+    pub session: Option<String>,
+    /// Asks about hosts that its scope does not name, where the scope wants that.
+    pub asks: Option<Arc<dyn AskAboutHosts>>,
     /// The variables that the caller asks for.
     pub environment: BTreeMap<String, String>,
     /// Whether it gets a terminal.
@@ -225,7 +229,9 @@ impl CommandRequest {
             (Network::Loopback, _) => Some(self.network_group.clone()),
             (Network::Hosts, Some(rules)) => {
                 let texts = Sha256::digest(rules.texts().join("\n"));
-                Some(format!("{} {}", self.network_group, hex(&texts)))
+                // What a session was approved for is not for others to reach.
+                let session = self.session.as_deref().filter(|_| policy.asks_about_hosts).unwrap_or_default();
+                Some(format!("{} {} {session}", self.network_group, hex(&texts)))
             }
             (Network::None | Network::Hosts | Network::Full, _) => None,
         }
@@ -241,7 +247,8 @@ impl CommandRequest {
         let level = hold::level(policy.sandbox)?;
         hold::strict_unless_full(level, self.command.otherwise())?;
         hold::must_be_full(level, self.command.must_be_full())?;
-        let egress = policy.hosts.as_ref().map(|rules| Egress::new(self.scope.id(), Arc::clone(rules)));
+        let asks = self.asks.clone().filter(|_| policy.asks_about_hosts);
+        let egress = policy.hosts.as_ref().map(|rules| Egress::new(self.scope.id(), Arc::clone(rules), asks));
         hold::must_be_full(level, egress.as_ref().map(|_| "the scope's network names hosts"))?;
         let (folder, place) = self.folder.open_dir()?;
         let cwd_path = place.on_disk()?;

@@ -1,11 +1,12 @@
 //! What is asked for, judged and connected to: names before addresses, and the address that was judged, no other.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::future::Future;
 use std::io;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::net::TcpStream;
@@ -21,6 +22,8 @@ const MAX_WAIT: Duration = Duration::from_secs(10);
 const PATIENCE: Duration = Duration::from_secs(30);
 /// How many names are resolved at a time for one command.
 const MAX_RESOLVING: usize = 8;
+/// How many tickets a command may open: one that tries many hosts floods nobody.
+const MAX_TICKETS: usize = 8;
 /// How many addresses of a name are tried.
 const MAX_ADDRESSES: usize = 8;
 
@@ -43,6 +46,28 @@ impl Resolve for SystemResolver {
     }
 }
 
+/// Asks the user about hosts that no entry names. Reads and writes files.
+pub trait AskAboutHosts: fmt::Debug + Send + Sync {
+    /// Returns what the user has said, and opens a ticket where nothing was said.
+    fn ask(&self, host: &HostName, port: u16) -> HostAnswer;
+}
+
+/// What the user has said about a host.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum HostAnswer {
+    /// It may be reached.
+    Approved {
+        /// Whether that is for this command alone, so that it is not asked again.
+        is_for_command: bool,
+    },
+    /// It may not.
+    Refused,
+    /// A ticket of this id waits.
+    Waiting(String),
+    /// Nobody can be asked.
+    Unavailable(String),
+}
+
 /// What commands of a scope may reach.
 #[derive(Debug, Clone)]
 pub struct Egress {
@@ -50,6 +75,8 @@ pub struct Egress {
     pub scope: String,
     /// The hosts.
     pub rules: Arc<HostRules>,
+    /// Asks about other hosts; without it they are refused.
+    pub asks: Option<Arc<dyn AskAboutHosts>>,
     /// Resolves names.
     pub resolver: Arc<dyn Resolve>,
     /// How long a request or a greeting may take to arrive.
@@ -58,8 +85,8 @@ pub struct Egress {
 
 impl Egress {
     /// Creates it with the resolver of the computer.
-    pub fn new(scope: &str, rules: Arc<HostRules>) -> Self {
-        Self { scope: scope.to_owned(), rules, resolver: Arc::new(SystemResolver), patience: PATIENCE }
+    pub fn new(scope: &str, rules: Arc<HostRules>, asks: Option<Arc<dyn AskAboutHosts>>) -> Self {
+        Self { scope: scope.to_owned(), rules, asks, resolver: Arc::new(SystemResolver), patience: PATIENCE }
     }
 }
 
@@ -104,27 +131,35 @@ pub(super) struct Refusal {
     pub(super) why: String,
     /// The command that allows it, if one does.
     pub(super) allow: Option<String>,
+    /// The ticket that waits for an answer about it.
+    pub(super) ticket: Option<String>,
 }
 
 impl Refusal {
     /// Refuses what cannot be read, or could be read in two ways.
     pub(super) fn malformed(why: &str) -> Self {
-        Self { status: 400, why: why.to_owned(), allow: None }
+        Self { status: 400, why: why.to_owned(), allow: None, ticket: None }
     }
 
     /// Refuses what is never permitted.
     pub(super) fn forbidden(why: String) -> Self {
-        Self { status: 403, why, allow: None }
+        Self { status: 403, why, allow: None, ticket: None }
     }
 
     fn unreachable(why: String) -> Self {
-        Self { status: 502, why, allow: None }
+        Self { status: 502, why, allow: None, ticket: None }
     }
 
     /// Returns what a program shows.
     pub(super) fn text(&self) -> String {
-        let allow = self.allow.as_ref().map(|command| format!("For the user: `{command}` allows it.\n"));
-        format!("Bailiwick: {}.\n{}", self.why, allow.unwrap_or_default())
+        let mut text = format!("Bailiwick: {}.\n", self.why);
+        if let Some(ticket) = &self.ticket {
+            text.push_str(&format!(
+                "For the user: `bailiwick approve {ticket}` answers it; once it is approved, the next try succeeds.\n"
+            ));
+        }
+        text.extend(self.allow.as_ref().map(|command| format!("For the user: `{command}` allows it.\n")));
+        text
     }
 }
 
@@ -135,11 +170,19 @@ pub(super) struct Gate {
     pub(super) usage: Arc<Usage>,
     /// The resolver of a computer waits on threads that others need too.
     resolving: Semaphore,
+    asked: Mutex<AskedHosts>,
+}
+
+/// What was asked about hosts for this command.
+#[derive(Debug, Default)]
+struct AskedHosts {
+    approved: BTreeSet<(HostName, u16)>,
+    tickets: BTreeSet<(HostName, u16)>,
 }
 
 impl Gate {
     pub(super) fn new(egress: Egress, usage: Arc<Usage>) -> Self {
-        Self { egress, usage, resolving: Semaphore::new(MAX_RESOLVING) }
+        Self { egress, usage, resolving: Semaphore::new(MAX_RESOLVING), asked: Mutex::default() }
     }
 
     pub(super) fn patience(&self) -> Duration {
@@ -161,7 +204,9 @@ impl Gate {
 
     async fn try_connect(&self, destination: &Destination) -> Result<TcpStream, Refusal> {
         let Destination { host, port } = destination;
-        self.egress.rules.judge(host, *port).map_err(|refused| self.refusal(destination, &refused))?;
+        if let Err(refused) = self.egress.rules.judge(host, *port) {
+            self.ask(destination, self.refusal(destination, &refused)).await?;
+        }
         let addresses = match host {
             HostName::Address(address) => vec![SocketAddr::new(*address, *port)],
             HostName::Name(name) => self.resolve(name, destination).await?,
@@ -178,6 +223,55 @@ impl Gate {
             }
         }
         Err(Refusal::unreachable(last))
+    }
+
+    /// Asks the user about a host that no entry names.
+    async fn ask(&self, destination: &Destination, refusal: Refusal) -> Result<(), Refusal> {
+        let Some(asks) = &self.egress.asks else { return Err(refusal) };
+        let place = (destination.host.clone(), destination.port);
+        // An approval opens no address that is not public: entries do.
+        if let HostName::Address(address) = place.0 {
+            let own = is_own(address);
+            self.egress
+                .rules
+                .judge_address(address, place.1, own)
+                .map_err(|it| self.refusal(destination, &it))?;
+        }
+        {
+            let asked = self.asked();
+            if asked.approved.contains(&place) {
+                return Ok(());
+            }
+            if asked.tickets.len() >= MAX_TICKETS && !asked.tickets.contains(&place) {
+                return Err(refusal);
+            }
+        }
+        let (asks, (host, port)) = (Arc::clone(asks), place.clone());
+        let answer = tokio::task::spawn_blocking(move || asks.ask(&host, port)).await;
+        match answer.unwrap_or_else(|error| HostAnswer::Unavailable(error.to_string())) {
+            HostAnswer::Approved { is_for_command } => {
+                if is_for_command {
+                    self.asked().approved.insert(place);
+                }
+                Ok(())
+            }
+            HostAnswer::Refused => Err(Refusal {
+                allow: None,
+                ..Refusal::forbidden(format!("the user has refused `{destination}`"))
+            }),
+            HostAnswer::Waiting(ticket) => {
+                self.asked().tickets.insert(place);
+                let why = format!("{}, and needs approval", refusal.why);
+                Err(Refusal { why, ticket: Some(ticket), ..refusal })
+            }
+            HostAnswer::Unavailable(why) => {
+                Err(Refusal { why: format!("{}; nobody can be asked: {why}", refusal.why), ..refusal })
+            }
+        }
+    }
+
+    fn asked(&self) -> MutexGuard<'_, AskedHosts> {
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the addresses of a name that may be connected to.

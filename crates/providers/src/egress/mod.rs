@@ -22,7 +22,7 @@ mod tunnel;
 mod usage;
 mod variables;
 
-pub use gate::{Egress, Resolve};
+pub use gate::{AskAboutHosts, Egress, HostAnswer, Resolve};
 pub use proxy::Proxy;
 pub use usage::{HostUse, NetworkUse, RefusedHost};
 pub(crate) use variables::set_variables;

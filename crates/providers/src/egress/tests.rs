@@ -57,6 +57,7 @@ impl Bench {
         let egress = Egress {
             scope: "app".to_owned(),
             rules: Arc::new(HostRules::compile(&entries).expect("entries")),
+            asks: None,
             resolver: Arc::new(Answers(Mutex::new(answers))),
             patience,
         };

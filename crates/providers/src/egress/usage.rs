@@ -61,6 +61,9 @@ pub struct RefusedHost {
     /// The command by which the user allows it, if one does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub allowed_by: Option<String>,
+    /// The ticket that waits for the user's answer, where the scope asks about hosts: once it is approved, the next try succeeds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub approval_id: Option<String>,
 }
 
 /// Counts for one host.
@@ -110,14 +113,17 @@ impl Usage {
         let mut noted = self.notes();
         if let Some(known) = noted.refused.get_mut(&host) {
             known.times += 1;
+            known.approval_id.clone_from(&refusal.ticket);
             return;
         }
         if noted.refused.len() >= MAX_HOSTS {
             noted.has_more_refused = true;
             return;
         }
-        let Refusal { why, allow, .. } = refusal.clone();
-        noted.refused.insert(host.clone(), RefusedHost { host, reason: why, times: 1, allowed_by: allow });
+        let Refusal { why, allow, ticket, .. } = refusal.clone();
+        let refused =
+            RefusedHost { host: host.clone(), reason: why, times: 1, allowed_by: allow, approval_id: ticket };
+        noted.refused.insert(host, refused);
     }
 
     pub(super) fn report(&self) -> NetworkUse {

@@ -7,7 +7,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use bailiwick_config::{NetworkRule, ProcessLifetime, SandboxLevel, ShellMode};
+use bailiwick_config::{NetworkRule, OtherHosts, ProcessLifetime, SandboxLevel, ShellMode};
 use bailiwick_contract::Capability;
 
 use super::super::args::{ConfirmArgs, HereArgs, Preset, capability};
@@ -129,6 +129,10 @@ pub struct ScopeEditArgs {
     /// Remove a rule from every list
     #[arg(long = "remove-rule", alias = "forget", value_name = "RULE")]
     pub forget: Vec<String>,
+    /// Other hosts than those that the scope names: deny or ask
+    #[arg(long, value_name = "WHAT", hide_possible_values = true,
+        value_parser = word::<OtherHosts>(&["deny", "ask"]))]
+    pub other_hosts: Option<OtherHosts>,
     /// What commands reach: none, loopback or full
     #[arg(long, value_name = "WHAT", hide_possible_values = true,
         value_parser = word::<NetworkRule>(&["none", "loopback", "full"]))]
@@ -207,7 +211,7 @@ pub struct GrantArgs {
     /// The scope
     pub id: String,
     /// Capabilities, such as fs:write
-    #[arg(required_unless_present_any = ["files", "command", "app", "title", "host", "package_registries"], value_parser = capability(),
+    #[arg(required_unless_present_any = ["files", "command", "app", "title", "host", "package_registries", "operation", "first_use"], value_parser = capability(),
         hide_possible_values = true)]
     pub capabilities: Vec<Capability>,
     /// Sensitive files to open, or further files to close
@@ -228,6 +232,12 @@ pub struct GrantArgs {
     /// The hosts of your package registries, as your tools name them
     #[arg(long)]
     pub package_registries: bool,
+    /// With --ask: operations, such as git.commit or 'git.*'
+    #[arg(long, value_name = "NAME")]
+    pub operation: Vec<String>,
+    /// With allow: ask the first time in a session (capability, program)
+    #[arg(long, value_name = "NAME")]
+    pub first_use: Vec<String>,
     /// With allow: have each request need your approval
     #[arg(long)]
     pub ask: bool,

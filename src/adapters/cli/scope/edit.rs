@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use bailiwick_config::{ScopeConfig, ScopePolicy, WindowPattern};
+use bailiwick_config::{HostList, NetworkRule, OtherHosts, ScopeConfig, ScopePolicy, WindowPattern};
 use bailiwick_contract::{Capability, ErrorCode, Failure, ScopeType};
 use bailiwick_platform::paths;
 
@@ -90,7 +90,13 @@ fn forget(scope: &mut ScopeConfig, rule: &str) -> Result<(), Failure> {
         list.retain(|it| it.spelled() != rule);
         removed |= list.len() < before;
     }
-    for list in [&mut policy.open_sensitive, &mut policy.closed_files] {
+    for list in [
+        &mut policy.open_sensitive,
+        &mut policy.closed_files,
+        &mut policy.ask_files,
+        &mut policy.ask_operations,
+        &mut policy.ask_first_use,
+    ] {
         let before = list.len();
         list.retain(|it| it != rule);
         removed |= list.len() < before;
@@ -117,6 +123,24 @@ fn forget(scope: &mut ScopeConfig, rule: &str) -> Result<(), Failure> {
 fn commands(policy: &mut ScopePolicy, args: &ScopeEditArgs) -> Result<(), Failure> {
     if let Some(network) = &args.network {
         policy.network = Some(network.clone());
+    }
+    if let Some(otherwise) = args.other_hosts {
+        let hosts = match policy.network.take() {
+            Some(NetworkRule::Hosts(list)) => list.hosts,
+            Some(NetworkRule::Full) => {
+                policy.network = Some(NetworkRule::Full);
+                return Err(Failure::invalid(
+                    "--other-hosts",
+                    "commands reach the whole network, and so every host",
+                )
+                .hint("Add `--network loopback` in a command before; then name the hosts."));
+            }
+            None | Some(NetworkRule::None | NetworkRule::Loopback) => Vec::new(),
+        };
+        policy.network = Some(match (otherwise, hosts.is_empty()) {
+            (OtherHosts::Deny, true) => NetworkRule::Loopback,
+            _ => NetworkRule::Hosts(HostList { hosts, otherwise }),
+        });
     }
     policy.sandbox = args.sandbox.unwrap_or(policy.sandbox);
     policy.shell = args.shell.unwrap_or(policy.shell);

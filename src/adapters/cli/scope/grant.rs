@@ -2,8 +2,10 @@
 
 use bailiwick_config::{CommandRule, HostList, NetworkRule, OtherHosts, ScopeConfig, WindowPattern};
 use bailiwick_contract::{ErrorCode, Failure};
+use bailiwick_engine::operations::FAMILIES;
+use bailiwick_engine::registry::Registry;
 
-use super::super::printer::one_line;
+use super::super::printer::one_line, with_nearest;
 use super::super::registries;
 use super::args::GrantArgs;
 
@@ -22,7 +24,23 @@ pub fn allow(scope: &mut ScopeConfig, args: &GrantArgs) -> Result<(), Failure> {
     let policy = &mut scope.policy;
     for glob in &args.files {
         policy.closed_files.retain(|it| it != glob);
+        if args.ask {
+            move_to(glob.clone(), &mut policy.ask_files);
+        } else {
+            policy.ask_files.retain(|it| it != glob);
+        }
         move_to(glob.clone(), &mut policy.open_sensitive);
+    }
+    for name in &args.operation {
+        let name = operation(name)?;
+        if args.ask {
+            move_to(name, &mut policy.ask_operations);
+        } else {
+            policy.ask_operations.retain(|it| *it != name);
+        }
+    }
+    for name in &args.first_use {
+        move_to(name.clone(), &mut policy.ask_first_use);
     }
     for rule in rules(args) {
         policy.denied_commands.retain(|it| *it != rule);
@@ -46,6 +64,12 @@ pub fn allow(scope: &mut ScopeConfig, args: &GrantArgs) -> Result<(), Failure> {
 /// # Errors
 /// `not_found` for a host that is not allowed.
 pub fn deny(scope: &mut ScopeConfig, args: &GrantArgs) -> Result<(), Failure> {
+    if !args.operation.is_empty() || !args.first_use.is_empty() {
+        let field = if args.operation.is_empty() { "--first-use" } else { "--operation" };
+        return Err(Failure::invalid(field, "operations are denied by their capability").hint(
+            "`scope deny ID CAPABILITY` denies; `scope allow ID --operation NAME --ask` asks each time.",
+        ));
+    }
     for host in hosts(args) {
         deny_host(scope, &host)?;
     }
@@ -57,6 +81,7 @@ pub fn deny(scope: &mut ScopeConfig, args: &GrantArgs) -> Result<(), Failure> {
     let policy = &mut scope.policy;
     for glob in &args.files {
         policy.open_sensitive.retain(|it| it != glob);
+        policy.ask_files.retain(|it| it != glob);
         move_to(glob.clone(), &mut policy.closed_files);
     }
     for rule in rules(args) {
@@ -69,6 +94,25 @@ pub fn deny(scope: &mut ScopeConfig, args: &GrantArgs) -> Result<(), Failure> {
         move_to(window, &mut policy.denied_windows);
     }
     Ok(())
+}
+
+/// Returns the name of an operation or family as the policy knows it.
+///
+/// # Errors
+/// `unknown_operation`, with the nearest name.
+fn operation(name: &str) -> Result<String, Failure> {
+    let registry = Registry::new(FAMILIES);
+    if let Some(entry) = registry.entry(name) {
+        return Ok(entry.alias_of.unwrap_or(entry.spec.name).to_owned());
+    }
+    let is_family = |family: &str| registry.operations().any(|entry| entry.spec.name.starts_with(family));
+    if name.strip_suffix('*').is_some_and(|family| family.ends_with('.') && is_family(family)) {
+        return Ok(name.to_owned());
+    }
+    let failure =
+        Failure::new(ErrorCode::UnknownOperation, format!("there is no operation `{}`", one_line(name)));
+    let known = registry.operations().map(|entry| entry.spec.name);
+    Err(with_nearest(failure, name, known, "`bailiwick tools` lists them; `git.*` is a family."))
 }
 
 fn hosts(args: &GrantArgs) -> Vec<String> {

@@ -6,7 +6,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::adapters::offer::standing;
-use bailiwick_config::{ProcessLifetime, SandboxLevel, ScopeConfig, ShellMode};
+use bailiwick_config::{
+    NetworkRule, OtherHosts, ProcessLifetime, SandboxLevel, ScopeConfig, ScopePolicy, ShellMode,
+};
 use bailiwick_contract::{Caller, Capability, Failure, Network, ScopeType, Transport};
 use bailiwick_engine::operations::FAMILIES;
 use bailiwick_engine::registry::Registry;
@@ -199,6 +201,23 @@ pub fn run(home: &Home, id: &str) -> Result<Report, Failure> {
     Ok(Report::of(text, &ScopeShowOutput { ok: true, scope: without_values(scope), effective, tokens }))
 }
 
+/// Says what else needs approval, a line for each kind.
+fn asked_words(policy: &ScopePolicy) -> String {
+    let mut lines = Vec::new();
+    if !policy.ask_operations.is_empty() {
+        lines.push(format!("each time: {}", one_line(&policy.ask_operations.join(", "))));
+    }
+    if !policy.ask_first_use.is_empty() {
+        lines.push(format!("the first time in a session: {}", one_line(&policy.ask_first_use.join(", "))));
+    }
+    if let Some(NetworkRule::Hosts(list)) = &policy.network
+        && list.otherwise == OtherHosts::Ask
+    {
+        lines.push("each host that the scope does not name".to_owned());
+    }
+    lines.join("\n")
+}
+
 fn text(scope: &ScopeConfig, effective: &Effective, tokens: &[String]) -> Result<String, Failure> {
     let mut lines = vec![("type", type_name(scope).to_owned())];
     let roots: Vec<String> = effective
@@ -238,12 +257,19 @@ fn text(scope: &ScopeConfig, effective: &Effective, tokens: &[String]) -> Result
         if !policy.closed_files.is_empty() {
             files.push_str(&format!("\nclosed too: {}", one_line(&policy.closed_files.join(", "))));
         }
+        if !policy.ask_files.is_empty() {
+            files.push_str(&format!("\nneed your approval: {}", one_line(&policy.ask_files.join(", "))));
+        }
         if policy.refuse_hard_links {
             files.push_str("\nfiles with several names (hard links) are refused");
         }
         lines.push(("files", files));
     } else {
         lines.push(("screens", screen_words(scope)));
+    }
+    let asked = asked_words(&scope.policy);
+    if !asked.is_empty() {
+        lines.push(("approval", asked));
     }
     lines.push((
         "limits",

@@ -16,6 +16,9 @@ const LISTS: &[(&str, &str)] = &[
     ("allowedCommands", "runs"),
     ("askCommands", "needs your approval for"),
     ("deniedCommands", "never runs"),
+    ("askOperations", "needs your approval for the operation"),
+    ("askFiles", "needs your approval for the files"),
+    ("askFirstUse", "needs your approval for the first use of"),
     ("openSensitive", "opens"),
     ("closedFiles", "closes"),
     ("searchPath", "finds programs in"),
@@ -134,6 +137,9 @@ fn statements(scope: &ScopeConfig) -> Vec<Statement> {
         if field == "network" && value.is_object() {
             let hosts = value["hosts"].as_array().into_iter().flatten();
             all.extend(hosts.map(|host| Statement::new("lets commands reach", plain(host))));
+            if value["otherwise"] == "ask" {
+                all.push(("needs your approval for other hosts".to_owned(), String::new()));
+            }
             continue;
         }
         let verb = LISTS.iter().find(|(list, _)| list == field).map(|(_, words)| *words);

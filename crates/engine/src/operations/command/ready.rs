@@ -11,7 +11,9 @@ use bailiwick_contract::{CommandPlan, Containment, ErrorCode, Failure, Network};
 use bailiwick_platform::launch::{Held, Step};
 use bailiwick_policy::Permit;
 use bailiwick_policy::command::PermittedCommand;
+use bailiwick_providers::approval::{Approvals, HostApprovals};
 use bailiwick_providers::command::{CommandRequest, Prepared};
+use bailiwick_providers::egress::AskAboutHosts;
 
 /// How much of a command is shown where it is only named.
 const PREVIEW_BYTES: usize = 240;
@@ -107,6 +109,7 @@ pub async fn make_ready(
     attached: Attached,
 ) -> Result<Prepared, Failure> {
     let scope = permit.needed_scope()?;
+    let asks = command.hold().asks_about_hosts.then(|| host_approvals(cx, permit, scope.id(), &command));
     let request = CommandRequest {
         command,
         folder: permit.path().clone(),
@@ -116,6 +119,8 @@ pub async fn make_ready(
         repositories: Arc::clone(&cx.service.repositories),
         dirs: cx.service.dirs.clone(),
         network_group: network_group(cx, scope.id()),
+        session: cx.caller.session.clone(),
+        asks,
         environment,
         has_terminal: attached == Attached::Terminal,
     };
@@ -124,6 +129,33 @@ pub async fn make_ready(
     })??;
     cx.cancel.check()?;
     Ok(prepared)
+}
+
+/// Creates what asks the user about hosts that a command wants to reach.
+fn host_approvals(
+    cx: &Context,
+    permit: &Permit,
+    scope: &str,
+    command: &PermittedCommand,
+) -> Arc<dyn AskAboutHosts> {
+    let effect = serde_json::to_value(permit.spec().effect).expect("an effect has a JSON form");
+    let words: Vec<&str> = command.commands().flatten().map(String::as_str).collect();
+    let command_line = clipped(&cx.history.redacted_words(&words).join(" "));
+    Arc::new(HostApprovals {
+        store: Approvals::below(&cx.service.dirs.state),
+        caller: (*cx.caller).clone(),
+        scope: scope.to_owned(),
+        op: permit.spec().name,
+        effect: effect.as_str().unwrap_or_default().to_owned(),
+        operation_id: cx.request.id.clone(),
+        command: command_line,
+        containment: "sandbox full, network hosts".to_owned(),
+    })
+}
+
+/// Shortens a line to what is shown of a command.
+fn clipped(line: &str) -> String {
+    line[..line.floor_char_boundary(PREVIEW_BYTES)].to_owned()
 }
 
 /// Returns whose commands share a loopback interface: those of one caller in one scope.
