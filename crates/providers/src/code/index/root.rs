@@ -97,10 +97,13 @@ struct Progress {
 
 struct IndexBuild {
     cancel: Cancel,
+    began: Instant,
     /// The name that comes first.
     name: Option<String>,
     /// Whether all files that have it were read.
     named: bool,
+    /// Whether it does what one before it was cancelled for.
+    postponed: bool,
     rules: [u8; 32],
 }
 
@@ -156,7 +159,7 @@ impl RootIndex {
         let until = (asked + patience).min(cancel.deadline().checked_sub(ANSWERING).unwrap_or(asked));
         let rules = root.rules().fingerprint();
         let mut checked = FreshnessCheck::Watched;
-        let mut started = false;
+        let (mut started, mut postpones) = (false, false);
         let mut progress = lock(&self.progress);
         progress.used = asked;
         loop {
@@ -174,15 +177,30 @@ impl RootIndex {
                             }
                             started = true;
                             self.start(&mut progress, root, due, name)?;
+                            if let Some(running) = &mut progress.running {
+                                running.postponed = postpones;
+                            }
                         }
                     }
                 }
+                // Whoever has cancelled it knows what has changed.
+                Some(running) if running.cancel.is_raised() => {}
                 Some(running) if running.rules != rules => running.cancel.cancel(),
-                Some(running) if running.named && started && running.name.as_deref() == Some(name) => {
-                    return Ok(self.standing(false, true, FreshnessCheck::Compared));
+                Some(running) if running.named && running.name.as_deref() == Some(name) => {
+                    if started {
+                        return Ok(self.standing(false, true, FreshnessCheck::Compared));
+                    }
+                    if running.began.elapsed() <= TRUSTED_FOR && self.is_unchanged(dir) {
+                        return Ok(self.standing(false, true, FreshnessCheck::Watched));
+                    }
+                    running.cancel.cancel();
                 }
-                // All the rest is read on when the files of this question were.
-                Some(running) if running.named => running.cancel.cancel(),
+                // All the rest is read on when the files of this question were; a second time it goes first, so that
+                // it comes to an end however fast questions come. One without a name needs all the rest.
+                Some(running) if running.named && !running.postponed && Needle::new(name).is_some() => {
+                    running.cancel.cancel();
+                    postpones = true;
+                }
                 Some(_) => {}
             }
             let now = Instant::now();
@@ -297,6 +315,17 @@ impl RootIndex {
         }
     }
 
+    /// Returns whether nothing has changed in the folders that a look which still runs has entered. Where it has, it
+    /// has to look again: what was heard is not heard twice.
+    fn is_unchanged(&self, dir: &Dir) -> bool {
+        let mut watched = lock(&self.watched);
+        if !watched.hears() || lock(&self.table).files.values().any(|entry| entry.several_names) {
+            return false;
+        }
+        let changes = watched.changes(dir, may_define);
+        !changes.everything && changes.folders.is_empty() && changes.gone.is_empty()
+    }
+
     fn start(
         self: &Arc<Self>,
         progress: &mut Progress,
@@ -310,8 +339,10 @@ impl RootIndex {
         let needle = if everything { Needle::new(name) } else { None };
         progress.running = Some(IndexBuild {
             cancel: cancel.clone(),
+            began: Instant::now(),
             name: needle.is_some().then(|| name.to_owned()),
             named: false,
+            postponed: false,
             rules: progress.rules,
         });
         let (index, root) = (Arc::clone(self), root.clone());
@@ -527,6 +558,77 @@ mod tests {
             ground.write("a/one.rs", &format!("fn it_{}() {{}}", round % 10));
             assert_eq!(ground.names().0, [format!("it_{}", round % 10)]);
         }
+    }
+
+    impl TestFolder {
+        /// Makes it look as if a look at everything had read the files that have a name, and still read the rest.
+        fn reads_the_rest(&self, name: &str) -> Cancel {
+            let cancel = Cancel::after(Duration::from_secs(60));
+            let mut progress = lock(&self.index.progress);
+            progress.complete = false;
+            progress.running = Some(IndexBuild {
+                cancel: cancel.clone(),
+                began: Instant::now(),
+                name: Some(name.to_owned()),
+                named: true,
+                postponed: false,
+                rules: progress.rules,
+            });
+            cancel
+        }
+
+        /// Asks without patience for more than what is known.
+        fn ask(&self, name: &str) -> IndexStatus {
+            let dir = self.root.open_dir_itself().expect("it is there");
+            let cancel = Cancel::after(Duration::from_secs(60));
+            self.index.refresh(&self.root, &dir, name, Duration::ZERO, &cancel).expect("it can be read")
+        }
+
+        /// Ends what [`Self::reads_the_rest`] made.
+        fn rest_is_read(&self) {
+            lock(&self.index.progress).running = None;
+        }
+    }
+
+    #[test]
+    fn a_question_that_comes_again_while_the_rest_is_read_leaves_it_running() {
+        let ground = TestFolder::new();
+        ground.write("a/one.rs", "fn it_one() {}");
+        assert_eq!(ground.names().1, FreshnessCheck::Compared);
+        let rest = ground.reads_the_rest("it_one");
+        for _ in 0..3 {
+            let answer = ground.ask("it_one");
+            assert_eq!(
+                (answer.named, answer.complete, answer.checked),
+                (true, false, FreshnessCheck::Watched)
+            );
+        }
+        assert!(!rest.is_raised(), "it continues");
+        // One that is about all names waits for the rest.
+        assert!(!ground.ask("").named);
+        assert!(!rest.is_raised(), "it continues");
+        ground.write("a/one.rs", "fn it_two() {}");
+        assert!(!ground.ask("it_one").named, "what has changed is not answered for");
+        assert!(rest.is_raised(), "everything is checked again");
+        ground.rest_is_read();
+        assert_eq!(ground.names().0, ["it_two"]);
+    }
+
+    #[test]
+    fn a_question_about_another_name_goes_before_the_rest_once() {
+        let ground = TestFolder::new();
+        ground.write("a/one.rs", "fn it_one() {}");
+        ground.names();
+        let rest = ground.reads_the_rest("it_one");
+        assert!(!ground.ask("it_two").named);
+        assert!(rest.is_raised());
+        let rest = ground.reads_the_rest("it_two");
+        if let Some(running) = &mut lock(&ground.index.progress).running {
+            running.postponed = true;
+        }
+        assert!(!ground.ask("it_three").named);
+        assert!(!rest.is_raised(), "it has waited once");
+        ground.rest_is_read();
     }
 
     #[test]
