@@ -69,6 +69,6 @@ impl Programs {
 
 fn missing(program: &str, error: &std::io::Error) -> Failure {
     Failure::new(ErrorCode::UnsupportedPlatform, format!("`{program}` cannot be run: {error}")).hint(
-        "`bailiwick service` is for systemd, launchd and the Task Scheduler; elsewhere have `bailiwick start` run at login.",
+        "`bailiwick service` is for systemd, launchd and the Task Scheduler; elsewhere have `bailiwick serve` run at login.",
     )
 }

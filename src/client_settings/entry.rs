@@ -16,7 +16,7 @@ pub enum Reach {
         /// The token's name.
         caller: Option<String>,
     },
-    /// It connects to `bailiwick start`.
+    /// It connects to `bailiwick serve`.
     Http,
 }
 

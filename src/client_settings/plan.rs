@@ -274,7 +274,7 @@ fn foreign(kind: ClientKind, file: &Path, name: &str) -> Failure {
         ErrorCode::Conflict,
         format!("{} has a server `{name}` that is not Bailiwick, and it stays as it is", file.display()),
     )
-    .hint(format!("Choose another name: `bailiwick client install {} --name {name}-2`.", kind.facts().id))
+    .hint(format!("Choose another name: `bailiwick client add {} --name {name}-2`.", kind.facts().id))
 }
 
 /// Returns the changes that led from a file without the entry to the file as it is, newest first: only if nothing else

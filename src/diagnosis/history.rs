@@ -45,7 +45,7 @@ pub fn look(home: &Home, found: &mut Findings) {
                     "the history ({} MiB) is too large to be checked in the time of a doctor",
                     size >> 20
                 ),
-                "Run `bailiwick history verify`.",
+                "Run `bailiwick log verify`.",
             );
         }
         Ok(Err(error)) => {
@@ -61,7 +61,7 @@ pub fn look(home: &Home, found: &mut Findings) {
                     found.fail(
                         "history",
                         format!("row {}: {}", problem.seq, problem.what),
-                        "Run `bailiwick history verify`. Keep the file: it shows what was changed. Move it away to start over.",
+                        "Run `bailiwick log verify`. Keep the file: it shows what was changed. Move it away to start over.",
                     );
                 }
                 None => {

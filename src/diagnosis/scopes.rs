@@ -205,7 +205,7 @@ fn folders_of_programs(scope: &ScopeConfig, found: &mut Findings) -> bool {
                 "commands-folder",
                 format!("scope `{id}` {what} {}, which is not there", folder.display()),
                 format!(
-                    "Make the folder, or run `bailiwick scope edit {id} --forget {}`.",
+                    "Make the folder, or run `bailiwick scope edit {id} --remove-rule {}`.",
                     quote(&folder.display().to_string())
                 ),
             );

@@ -56,7 +56,11 @@ pub fn look(config: Option<&Config>, found: &mut Findings) {
             );
         }
         Some(Err(error)) => {
-            found.warn("screen", error.to_string(), "Run `bailiwick screen status`.");
+            found.warn(
+                "screen",
+                error.to_string(),
+                "See what the displays answer: `bailiwick call screen.list`.",
+            );
         }
         Some(Ok(listing)) => displays(&sources, &listing, &first.id, found),
     }
@@ -109,7 +113,9 @@ fn displays(sources: &Sources, listing: &Listing, scope: &str, found: &mut Findi
         found.warn(
             "screen",
             format!("scope `{scope}` takes pictures, but {}", access.why.unwrap_or(access.state)),
-            access.setting.unwrap_or_else(|| "Run `bailiwick screen status`.".to_owned()),
+            access
+                .setting
+                .unwrap_or_else(|| "See what the displays answer: `bailiwick call screen.list`.".to_owned()),
         );
     }
 }

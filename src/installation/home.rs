@@ -137,7 +137,7 @@ impl Home {
                 ErrorCode::ProviderUnavailable,
                 format!("Bailiwick is not set up: there is no {}", self.config_path.display()),
             )
-            .hint("Run `bailiwick setup FOLDER` to open a folder, or `bailiwick here` for this one.");
+            .hint("Run `bailiwick setup FOLDER` to open a folder, or `bailiwick setup .` for this one.");
         }
         error.for_person()
     }

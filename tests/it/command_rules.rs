@@ -601,8 +601,8 @@ fn the_command_that_a_refusal_names_allows_what_was_refused() {
     };
     for (line, named) in [
         ("docker ps", "`bailiwick scope allow app --command 'docker *'` allows it."),
-        ("git push origin main", "`bailiwick scope edit app --forget 'git push *'` allows it."),
-        ("git reset --hard x", "`bailiwick scope edit app --forget 'git reset --hard *'` allows it."),
+        ("git push origin main", "`bailiwick scope edit app --remove-rule 'git push *'` allows it."),
+        ("git reset --hard x", "`bailiwick scope edit app --remove-rule 'git reset --hard *'` allows it."),
         ("npm publish", "`bailiwick scope allow app --command 'npm publish *'` allows it."),
         ("curl https://example.com", "`bailiwick scope allow app --command 'curl *'` allows it."),
         ("git tag v1", "--forget"),

@@ -48,6 +48,7 @@ mod hostile_contents;
 mod hostile_paths;
 mod known_attacks;
 mod left_out;
+mod named_commands;
 // wine has no rustc.
 #[cfg(unix)]
 mod permits;

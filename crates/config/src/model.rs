@@ -24,10 +24,10 @@ pub struct Config {
     pub machine_id: String,
     /// The name that clients see.
     pub machine_name: String,
-    /// The address that `bailiwick start` listens on; default `127.0.0.1`.
+    /// The address that `bailiwick serve` listens on; default `127.0.0.1`.
     #[serde(default = "default_host")]
     pub host: String,
-    /// The port that `bailiwick start` listens on; default 3939.
+    /// The port that `bailiwick serve` listens on; default 3939.
     #[serde(default = "default_port")]
     pub port: u16,
     /// What the HTTP listener accepts.

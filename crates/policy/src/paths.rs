@@ -245,7 +245,7 @@ impl PathRules {
                 }
             }
             for at in self.closed_files.matches(OsStr::from_bytes(path.as_bytes())) {
-                let flag = format!(" --forget {}", quote(&self.closed_patterns[at]));
+                let flag = format!(" --remove-rule {}", quote(&self.closed_patterns[at]));
                 if !patterns.contains(&flag) {
                     patterns.push_str(&flag);
                 }

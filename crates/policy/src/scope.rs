@@ -525,7 +525,7 @@ impl Scopes {
                 ),
             )
             .hint(format!(
-                "{FOR_USER}if it leads where it should, `bailiwick scope edit {SCOPE} --forget {} --read-path {}`.",
+                "{FOR_USER}if it leads where it should, `bailiwick scope edit {SCOPE} --remove-rule {} --read-path {}`.",
                 quote(&path.display().to_string()),
                 quote(&resolved.path.display().to_string())
             ))),

@@ -268,7 +268,7 @@ impl ApprovedRules {
         };
         let mut commands = Vec::new();
         if !self.removed.is_empty() {
-            commands.push(format!("bailiwick scope edit {scope}{}", flags("--forget", &self.removed)));
+            commands.push(format!("bailiwick scope edit {scope}{}", flags("--remove-rule", &self.removed)));
         }
         let has_lists = [&self.added, &self.files, &self.hosts].iter().any(|list| !list.is_empty());
         if !self.capabilities.is_empty() || has_lists {

@@ -98,7 +98,7 @@ pub enum Command {
     Ps(ProcessesArgs),
     /// Answer what clients wait for: approvals, and secrets that programs ask for
     ///
-    /// Goes through what waits, in this terminal; --stay does so for whatever comes. A request for approval is shown as it
+    /// Goes through what waits, in this terminal; --follow does so for whatever comes. A request for approval is shown as it
     /// would run: resolved target, commands, sandbox and network. An approval is for this very request of this client:
     /// once, for its session, for a time, or by a rule. No client can approve anything.
     /// Of a secret it says which process it is for, and whose words ask for it; what you type is not shown, goes to that

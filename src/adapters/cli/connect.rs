@@ -41,7 +41,7 @@ impl Connection {
     /// Returns the few lines that fit everyone.
     pub fn short(&self) -> String {
         format!(
-            "Connect a client on this computer:\n  automatic     bailiwick client install CLIENT  (see `bailiwick client list`)\n  Claude Code   {}\n  Codex         {}\n  others        {}\nSnippets for more clients, and over HTTP: `bailiwick connect`\n",
+            "Connect a client on this computer:\n  automatic     bailiwick client add CLIENT  (see `bailiwick client list`)\n  Claude Code   {}\n  Codex         {}\n  others        {}\nSnippets for more clients, and over HTTP: `bailiwick client connect`\n",
             self.claude_code(),
             self.codex(),
             self.command_line(),
@@ -63,7 +63,7 @@ On this computer, over standard input and output (no token needed):
 {}  any other client: this command
     {}
 
-Over HTTP, while `bailiwick start` runs (BAILIWICK_TOKEN contains a token):
+Over HTTP, while `bailiwick serve` runs (BAILIWICK_TOKEN contains a token):
   Claude Code
     {}
   Codex
@@ -137,7 +137,7 @@ Over HTTP, while `bailiwick start` runs (BAILIWICK_TOKEN contains a token):
     }
 }
 
-/// `bailiwick connect`.
+/// `bailiwick client connect`.
 ///
 /// # Errors
 /// When Bailiwick is not set up, or a client elsewhere cannot reach it; those of [`wait_for_client`].

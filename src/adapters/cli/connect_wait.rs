@@ -35,7 +35,7 @@ pub fn wait_for_client(
         Failure::new(ErrorCode::ProviderUnavailable, format!("{}: {error}", home.dirs.runtime.display()))
     };
     let Some(mut watch) = StepWatch::begin(&home.dirs).map_err(failed)? else {
-        return Err(Failure::new(ErrorCode::Conflict, "another `bailiwick connect` watches already")
+        return Err(Failure::new(ErrorCode::Conflict, "another `bailiwick client connect` watches already")
             .hint("End it with Ctrl-C, or print what to enter with --no-wait."));
     };
     let url = HttpUrl::parse(&public.resource())
@@ -162,7 +162,7 @@ const fn fix(step: ClientStep) -> &'static str {
             "Open the page again from the client, and enter a new code: `bailiwick token code`."
         }
         ClientStep::Token => "Let the client connect again: its code was too old, or was used twice.",
-        ClientStep::ToolsList | ClientStep::Call => "See why with `bailiwick history last`.",
+        ClientStep::ToolsList | ClientStep::Call => "See why with `bailiwick log last`.",
     }
 }
 

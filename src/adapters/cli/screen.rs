@@ -106,9 +106,7 @@ pub fn status(home: &Home) -> Result<Report, Failure> {
         });
     }
     if told.is_empty() {
-        text.push_str(
-            "  none: `bailiwick scope add screen --type computer --screen` lets clients take pictures\n",
-        );
+        text.push_str("  none: `bailiwick scope add-screen screen` lets clients take pictures\n");
     }
     let display = |id: &str, name: &str, primary: bool| DisplayOutput {
         display: id.to_owned(),

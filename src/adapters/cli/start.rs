@@ -164,7 +164,7 @@ fn first_token(home: &Home) -> Result<Option<String>, Failure> {
 fn with_tls(args: &StartArgs) -> String {
     let host = args.host.map_or_else(String::new, |host| format!(" --host {host}"));
     let port = args.port.filter(|port| *port != 0).map_or_else(String::new, |port| format!(" --port {port}"));
-    format!("bailiwick start{host}{port} --tls")
+    format!("bailiwick serve{host}{port} --tls")
 }
 
 /// Returns how requests are shown, if they are.
@@ -216,7 +216,7 @@ fn announce(
         let who = url.reached_by();
         printer.talk(&format!("By {url} {who} can log in: `bailiwick token code` lets one in."));
     }
-    printer.talk("`bailiwick connect` shows how to connect a client. Ctrl-C ends it.");
+    printer.talk("`bailiwick client connect` shows how to connect a client. Ctrl-C ends it.");
     if form == Some(Form::Terminal) {
         printer.talk("\nRequests as they come, times in UTC:");
     }
@@ -288,7 +288,7 @@ fn with_holder(failure: Failure, host: &str, port: u16) -> Failure {
     let next = (port.saturating_add(1)..=port.saturating_add(PORTS_TRIED)).find(|port| is_free(*port));
     match next {
         Some(next) => told
-            .hint(format!("End that program, or take a port that is free: `bailiwick start --port {next}`.")),
+            .hint(format!("End that program, or take a port that is free: `bailiwick serve --port {next}`.")),
         None => told.hint("End that program, or choose another port with --port."),
     }
 }

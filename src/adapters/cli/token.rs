@@ -142,7 +142,12 @@ pub fn run(home: &Home, printer: Printer, command: &TokenCommand) -> Result<Repo
 }
 
 /// Asks on a terminal whether a token is to stop opening what it opens.
-fn is_wanted(printer: Printer, confirm: ConfirmArgs, record: &TokenRecord, verb: &str) -> Result<bool, Failure> {
+fn is_wanted(
+    printer: Printer,
+    confirm: ConfirmArgs,
+    record: &TokenRecord,
+    verb: &str,
+) -> Result<bool, Failure> {
     if !confirm.asks(printer) {
         return Ok(true);
     }

@@ -63,7 +63,7 @@ pub fn run(printer: Printer, folder: &Path) -> Result<Report, Failure> {
     let text = if steps.all_well() {
         "\nNothing of yours was changed, and the throw-away installation is gone. To use it:\n  \
          bailiwick setup FOLDER      opens a folder, and prints how to connect your client\n  \
-         bailiwick history           shows what was done\n"
+         bailiwick log               shows what was done\n"
             .to_owned()
     } else {
         "\nNot everything was as it must be; please report what is marked FAIL.\n".to_owned()
@@ -229,7 +229,7 @@ fn verify(place: &Throwaway, limit: &Limit) -> Result<((), String), Failure> {
     command.args(["history", "verify"]).env("BAILIWICK_HOME", place.folder());
     let ended = run_to_end(&mut command, limit, VERIFY_TIME).map_err(|unfinished| match unfinished {
         Unfinished::NotStarted(error) => wrong(error.to_string()),
-        Unfinished::TookTooLong => wrong("`bailiwick history verify` did not end in time"),
+        Unfinished::TookTooLong => wrong("`bailiwick log verify` did not end in time"),
     })?;
     let said = ended.out.lines().next().unwrap_or_default().to_owned();
     if ended.status.success() { Ok(((), said)) } else { Err(wrong(format!("{}: {said}", ended.status))) }

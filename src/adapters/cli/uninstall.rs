@@ -14,9 +14,9 @@ use serde::Serialize;
 use bailiwick_config::Config;
 use bailiwick_contract::{ErrorCode, Failure};
 
+use super::args::ConfirmArgs;
 use super::args::UninstallArgs;
 use super::ask;
-use super::args::ConfirmArgs;
 use super::client::{added_settings, own_program, remove_added};
 use super::home::Home;
 use super::printer::{Printer, Report, one_line};

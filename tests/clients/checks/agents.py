@@ -1,7 +1,7 @@
 """What agents that run at night show their models: Gemini CLI, Qwen Code, opencode, Continue and mcp-use.
 
 The programs are the real ones, as in checks/frameworks.py, which judges. Gemini CLI, Qwen Code and opencode have Bailiwick
-over stdio as `bailiwick client install` writes it, and so has Continue's `cn`. Not here, since no registry of Python or Node
+over stdio as `bailiwick client add` writes it, and so has Continue's `cn`. Not here, since no registry of Python or Node
 has them as programs that run without a screen: goose, Cline, Junie and LM Studio.
 """
 

@@ -152,7 +152,7 @@ def judge_history(report: Report, name: str, product: Product, results: dict) ->
     report.check(f"{name}: its history holds every call", not lost, f"lost {lost} of {asked}: {results['history']}")
     shown = {row["operationId"]: row["code"] for row in product.history()}
     codes = {step: shown.get(identifier, "lost") for step, identifier in asked.items()}
-    report.check(f"{name}: `bailiwick history` shows how each ended", codes == right, codes)
+    report.check(f"{name}: `bailiwick log` shows how each ended", codes == right, codes)
 
 
 def judge_cancellation(report: Report, name: str, client: Client, product: Product, results: dict) -> None:

@@ -73,7 +73,7 @@ class Product:
             )
         wait_until(lambda: self._answers(path) or self.service.poll() is not None, pause=0.02)
         if not self.lives() or not self._answers(path):
-            raise RuntimeError(f"bailiwick start does not answer:\n{path.read_text(errors='replace')[-2000:]}")
+            raise RuntimeError(f"bailiwick serve does not answer:\n{path.read_text(errors='replace')[-2000:]}")
 
     def _answers(self, log: Path) -> bool:
         """Reads the port that the service prints, and asks there."""

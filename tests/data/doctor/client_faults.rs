@@ -40,21 +40,21 @@ pub const CLIENT_FAULTS: &[Fault] = &[
     Fault {
         name: "a client whose program is gone",
         check: "client-program",
-        fix: "bailiwick client install cursor",
+        fix: "bailiwick client add cursor",
         is_mended: false,
         inject: |place| connect_otherwise(place, |entry| entry["command"] = json!("/none/bailiwick")),
     },
     Fault {
         name: "a client whose program is on no path",
         check: "client-program",
-        fix: "bailiwick client install cursor",
+        fix: "bailiwick client add cursor",
         is_mended: false,
         inject: |place| connect_otherwise(place, |entry| entry["command"] = json!("bailiwick.exe")),
     },
     Fault {
         name: "a client that starts another version",
         check: "client-version",
-        fix: "bailiwick client install cursor",
+        fix: "bailiwick client add cursor",
         is_mended: false,
         inject: |place| {
             let folder = place.folder.path().join("old");
@@ -68,7 +68,7 @@ pub const CLIENT_FAULTS: &[Fault] = &[
     Fault {
         name: "a client that uses another home",
         check: "client-home",
-        fix: "bailiwick client install cursor",
+        fix: "bailiwick client add cursor",
         is_mended: false,
         inject: |place| {
             connect_otherwise(place, |entry| entry["env"]["BAILIWICK_HOME"] = json!("/none/home"));
@@ -77,7 +77,7 @@ pub const CLIENT_FAULTS: &[Fault] = &[
     Fault {
         name: "a client that uses another config",
         check: "client-home",
-        fix: "bailiwick client install cursor",
+        fix: "bailiwick client add cursor",
         is_mended: false,
         inject: |place| {
             connect_otherwise(place, |entry| entry["args"] = json!(["mcp", "--config", "/none/config.json"]));
@@ -95,7 +95,7 @@ pub const CLIENT_FAULTS: &[Fault] = &[
     Fault {
         name: "a client that connects elsewhere",
         check: "client-url",
-        fix: "bailiwick client install cursor",
+        fix: "bailiwick client add cursor",
         is_mended: false,
         inject: |place| {
             // Put there by `client install`, so that it is known to be Bailiwick's; then the port changes.
@@ -107,7 +107,7 @@ pub const CLIENT_FAULTS: &[Fault] = &[
     Fault {
         name: "a client that connects without a token",
         check: "client-token",
-        fix: "bailiwick client install cursor",
+        fix: "bailiwick client add cursor",
         is_mended: false,
         inject: |place| {
             let config: Value =

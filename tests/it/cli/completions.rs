@@ -143,7 +143,7 @@ fn fish_offers_what_this_computer_knows_and_what_it_is_about() {
     assert_eq!(offered("bailiwick scope show li"), ["library\tPapers of mine"]);
     assert_eq!(offered("bailiwick token create x --scope "), ["project", "library\tPapers of mine"]);
     assert_eq!(offered("bailiwick token revoke o"), ["owner\topens *"]);
-    assert_eq!(offered(&format!("bailiwick processes stop {}", &desk.process[..9])).len(), 1);
+    assert_eq!(offered(&format!("bailiwick ps stop {}", &desk.process[..9])).len(), 1);
     assert_eq!(offered("bailiwick call file.rea").len(), 2);
     assert!(offered("bailiwick scope sh").iter().any(|line| line.starts_with("show\t")));
     assert!(offered("bailiwick setup pro").contains(&"project/".to_owned()), "files where files are wanted");

@@ -28,7 +28,7 @@ fn a_service_that_other_computers_can_reach_says_so_and_that_nothing_is_encrypte
     drop(service);
     assert!(says(&said_last), "{said_last}");
     assert!(said_last.contains("listens on every address"), "{said_last}");
-    assert!(said_last.contains("`bailiwick start --host 0.0.0.0 --tls`"), "{said_last}");
+    assert!(said_last.contains("`bailiwick serve --host 0.0.0.0 --tls`"), "{said_last}");
     assert!(says(&status.out), "{}", status.out);
     let found = doctor.json().to_string();
     assert!(found.contains("service-network") && says(&found), "{found}");

@@ -14,7 +14,7 @@ fn typos_are_met_with_what_was_meant() {
         &["setup", "project", "--presett", "coding"],
         &["setup", "project", "--preset", "codng"],
         &["scope", "lst"],
-        &["start", "--prot", "4000"],
+        &["serve", "--prot", "4000"],
         &["call", "file.raed", "hello.txt"],
         &["call", "file.read", "hello.txt", "--start-lien", "1"],
     ] {
@@ -32,15 +32,15 @@ fn errors_say_what_stood_in_the_way_and_what_to_do() {
         &["call", "file.read", "missing.txt"],
         &["call", "file.read", "../outside"],
         &["call", "command.run", "--command", "ls"],
-        &["start", "--host", "0.0.0.0", "--port", "none"],
-        &["processes", "read", "p-none"],
+        &["serve", "--host", "0.0.0.0", "--port", "none"],
+        &["ps", "logs", "p-none"],
     ] {
         assert_ne!(it.run(words, &[]), 0, "{words:?}");
     }
     it.note("A config with a mistake");
     let good = fs::read_to_string(place.config()).expect("the config");
     fs::write(place.config(), good.replace("\"fs:read\"", "\"fs:raed\"")).expect("written");
-    for words in [&["status"][..], &["start"], &["setup", "project"], &["history"]] {
+    for words in [&["status"][..], &["serve"], &["setup", "project"], &["log"]] {
         it.run(words, &[]);
     }
     it.end();

@@ -17,7 +17,7 @@ fn at(place: &Place, name: &'static str, shows: &str) -> String {
     }
     it.note("A scope that wants no sandbox");
     for words in
-        [&["scope", "edit", "project", "--sandbox", "none"][..], &["status"], &["scope", "show", "project"]]
+        [&["scope", "edit", "project", "--sandbox", "none", "--yes"][..], &["status"], &["scope", "show", "project"]]
     {
         assert_eq!(it.run(words, &[]), 0, "{words:?}");
     }

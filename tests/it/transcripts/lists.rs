@@ -9,7 +9,7 @@ use super::transcript::{CTRL_C, Transcript};
 fn lists_fit_the_terminal() {
     let place = Place::set_up();
     let mut it = Transcript::begin(&place, "lists", "Lists, before and after there is something in them");
-    for words in [&["history"][..], &["processes", "list"], &["approve"]] {
+    for words in [&["log"][..], &["ps"], &["approve"]] {
         assert_eq!(it.run(words, &[]), 0);
     }
     place.well(&["call", "file.read", "hello.txt"]);
@@ -18,12 +18,13 @@ fn lists_fit_the_terminal() {
     place.well(&["token", "create", "laptop", "--scope", "project"]);
     fs::create_dir(place.path(".cursor")).expect("made");
     it.note("With something in them");
-    for words in [&["history"][..], &["scope", "list"], &["token", "list"], &["client", "list"], &["connect"]]
+    for words in
+        [&["log"][..], &["scope", "list"], &["token", "list"], &["client", "list"], &["client", "connect"]]
     {
         assert_eq!(it.run(words, &[]), 0);
     }
     it.columns(40);
-    for words in [&["history"][..], &["scope", "list"], &["token", "list"]] {
+    for words in [&["log"][..], &["scope", "list"], &["token", "list"]] {
         assert_eq!(it.run(words, &[]), 0);
     }
     it.end();
@@ -67,7 +68,7 @@ fn a_scope_is_removed_when_it_was_said_so_and_can_be_put_back() {
     let mut it = Transcript::begin(&place, "undo", "A scope goes and comes back");
     assert_eq!(it.run(&["scope", "remove", "project"], &[("Close scope", "n\r")]), 0);
     assert_eq!(it.run(&["scope", "remove", "project"], &[("Close scope", "y\r")]), 0);
-    assert_eq!(it.run(&["config", "undo"], &[("Write this?", "y\r")]), 0);
+    assert_eq!(it.run(&["undo"], &[("Write this?", "y\r")]), 0);
     assert_eq!(it.run(&["status"], &[]), 0);
     it.end();
 }

@@ -19,7 +19,7 @@ pub struct Served {
 
 impl Served {
     pub fn start(place: &Place) -> Self {
-        Self::start_with(place, &["start", "--port", "0", "--json"])
+        Self::start_with(place, &["serve", "--port", "0", "--json"])
     }
 
     pub fn start_with(place: &Place, words: &[&str]) -> Self {
@@ -80,7 +80,7 @@ fn speak_as(place: &Place, name: &str, arguments: &Value) {
 fn the_view_shows_requests_as_they_come_and_ctrl_c_ends_it() {
     let place = Place::set_up();
     let mut it = Transcript::begin(&place, "start", "Requests as they come, from clients of every kind");
-    let words = ["start", "--port", "0"];
+    let words = ["serve", "--port", "0"];
     let mut terminal = it.start(&words);
     terminal.until("Requests as they come");
     place.well(&["call", "file.read", "hello.txt"]);
@@ -120,7 +120,7 @@ fn the_view_shows_requests_as_they_come_and_ctrl_c_ends_it() {
     terminal.press(CTRL_C);
     assert_eq!(it.ended(&words, terminal), 0);
     it.columns(80).note("Without the view");
-    let words = ["start", "--port", "0", "--quiet"];
+    let words = ["serve", "--port", "0", "--quiet"];
     let mut terminal = it.start(&words);
     terminal.until("Ctrl-C ends it");
     place.well(&["call", "file.read", "hello.txt"]);
@@ -137,7 +137,7 @@ fn the_owners_token_is_made_where_http_is_first_wanted_and_somebody_sees_it() {
     assert!(!tokens.exists(), "what no terminal shows stays in a log");
     let it = Transcript::begin(&place, "", "");
     let at_a_terminal = || {
-        let mut terminal = it.start(&["start", "--port", "0", "--quiet"]);
+        let mut terminal = it.start(&["serve", "--port", "0", "--quiet"]);
         terminal.until("Ctrl-C ends it");
         terminal.press(CTRL_C);
         let (exit, printed) = terminal.ended();
@@ -161,14 +161,14 @@ fn without_a_terminal_requests_are_told_only_if_asked_for() {
     let silent = Served::start(&place);
     read();
     assert_eq!(silent.end(), "");
-    let logged = Served::start_with(&place, &["start", "--port", "0", "--log"]);
+    let logged = Served::start_with(&place, &["serve", "--port", "0", "--log"]);
     read();
     let said = logged.end();
     assert!(
         said.contains("file.read project:hello.txt") && said.contains("Stopped after 1 request."),
         "{said}"
     );
-    let events = Served::start_with(&place, &["start", "--port", "0", "--log", "--json"]);
+    let events = Served::start_with(&place, &["serve", "--port", "0", "--log", "--json"]);
     read();
     assert_ne!(place.run(&["call", "file.read", "missing"]).exit, 0);
     let started = events.started.clone();
@@ -195,13 +195,13 @@ fn a_port_or_a_place_that_is_taken_is_said_with_who_has_it() {
     let place = Place::set_up();
     let other = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let port = other.local_addr().expect("bound").port().to_string();
-    let ran = place.run(&["start", "--port", &port]);
+    let ran = place.run(&["serve", "--port", &port]);
     assert_eq!(ran.exit, 18, "{}", ran.err);
     let id = std::process::id().to_string();
     assert!(ran.err.contains(&format!("(process {id}) listens there")), "{}", ran.err);
-    assert!(ran.err.contains("bailiwick start --port "), "{}", ran.err);
+    assert!(ran.err.contains("bailiwick serve --port "), "{}", ran.err);
     let served = Served::start(&place);
-    let ran = place.run(&["start", "--port", "0"]);
+    let ran = place.run(&["serve", "--port", "0"]);
     assert_eq!(ran.exit, 16, "{}", ran.err);
     let process = served.started["processId"].as_u64().expect("an id").to_string();
     assert!(ran.err.contains("running already") && ran.err.contains(&process), "{}", ran.err);

@@ -20,7 +20,7 @@ fn status_says_what_to_do_next_at_each_step() {
     fs::create_dir(place.path(".cursor")).expect("made");
     it.note("And a client is there");
     assert_eq!(it.run(&["status"], &[]), 0);
-    place.well(&["client", "install", "cursor", "--yes"]);
+    place.well(&["client", "add", "cursor", "--yes"]);
     assert_eq!(it.run(&["status"], &[]), 0);
     it.note("Its settings lead to another Bailiwick");
     let settings = place.path(".cursor/mcp.json");

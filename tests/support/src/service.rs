@@ -295,7 +295,7 @@ impl TestScope {
         self.dirs.state.join("processes").join(id)
     }
 
-    /// Starts `bailiwick start`, and waits until it serves.
+    /// Starts `bailiwick serve`, and waits until it serves.
     pub fn serve(&self) -> Program {
         let mut command = self.command(&["start", "--port", "0", "--json"]);
         command.stdout(Stdio::piped()).stderr(Stdio::null());

@@ -209,7 +209,7 @@ pub(super) fn panicked() -> Failure {
         ErrorCode::ExecutionFailed,
         "the operation failed in a way that it should not (a bug in Bailiwick)",
     )
-    .hint("For the user: `bailiwick history` shows the request; please report it.")
+    .hint("For the user: `bailiwick log` shows the request; please report it.")
 }
 
 /// The last line of defence for the size of an answer: operations bound their results themselves.

@@ -35,7 +35,7 @@ impl RuleChange {
             self.commands.remove(0);
         }
         self.removed.extend(more);
-        let flags: String = self.removed.iter().map(|rule| format!(" --forget {}", quote(rule))).collect();
+        let flags: String = self.removed.iter().map(|rule| format!(" --remove-rule {}", quote(rule))).collect();
         self.commands.insert(0, format!("bailiwick scope edit {scope}{flags}"));
         self
     }
@@ -72,7 +72,7 @@ impl Rules {
         if !change.removed.is_empty() {
             change
                 .commands
-                .push(format!("bailiwick scope edit {scope}{}", flags("--forget", &change.removed)));
+                .push(format!("bailiwick scope edit {scope}{}", flags("--remove-rule", &change.removed)));
         }
         if !change.added.is_empty() {
             change

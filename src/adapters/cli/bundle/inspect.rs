@@ -37,11 +37,11 @@ pub fn inspect(file: &Path) -> Result<Report, Failure> {
     let shown = file.display();
     let none = || {
         Failure::invalid("--inspect", format!("`{shown}` is no bundle"))
-            .hint("Name a file that `bailiwick bundle` wrote.")
+            .hint("Name a file that `bailiwick doctor --report` wrote.")
     };
     let facts = fs::metadata(file).map_err(|error| {
         Failure::new(ErrorCode::NotFound, format!("`{shown}`: {error}"))
-            .hint("Name a file that `bailiwick bundle` wrote.")
+            .hint("Name a file that `bailiwick doctor --report` wrote.")
     })?;
     if !facts.is_file() || facts.len() > LIMIT_BYTES {
         return Err(none());

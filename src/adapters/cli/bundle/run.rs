@@ -74,7 +74,7 @@ pub fn run(home: &Home, args: &BundleArgs) -> Result<Report, Failure> {
     let mut text = format!("Wrote {} ({} KiB):\n", out.display(), bytes.div_ceil(1024));
     text.push_str(&table(&manifest));
     Ok(Report::of(text, &BundleOutput { ok: true, file: out, bytes, manifest }).note(
-        "\nIt is on this computer only. Look at it before you send it: `bailiwick bundle --inspect FILE`.",
+        "\nIt is on this computer only. Look at it before you send it: `bailiwick doctor --inspect FILE`.",
     ))
 }
 

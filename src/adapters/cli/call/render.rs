@@ -57,7 +57,7 @@ fn ran(data: &Value) -> RenderedResult {
     if data["digest"].is_object() {
         rendered.text = on_terminal(&digest(&data["digest"]));
         if let Some(id) = data["rawOutput"]["processId"].as_str() {
-            rendered.notes.push(format!("\nAll of the output: bailiwick processes read {id}"));
+            rendered.notes.push(format!("\nAll of the output: bailiwick ps logs {id}"));
         }
     }
     if let Some(stderr) = data["stderr"].as_str().filter(|text| !text.is_empty()) {
@@ -72,9 +72,7 @@ fn ran(data: &Value) -> RenderedResult {
         (_, None, None) => "its end is unknown".to_owned(),
     };
     if let Some(id) = data["processId"].as_str() {
-        rendered
-            .notes
-            .push(format!("It keeps running: bailiwick processes read {id}, wait for it or stop it"));
+        rendered.notes.push(format!("It keeps running: bailiwick ps logs {id}, wait for it or stop it"));
     }
     let sandbox = &data["sandbox"];
     let (level, network) = (sandbox["level"].as_str(), sandbox["network"].as_str());

@@ -3,11 +3,11 @@
 use bailiwick_config::Config;
 use bailiwick_contract::Failure;
 
+use super::super::args::ConfirmArgs;
 use super::super::ask;
 use super::super::connect::Connection;
 use super::super::home::Home;
 use super::super::printer::{Printer, Report, one_line};
-use super::super::args::ConfirmArgs;
 use super::args::ClientsAtSetup;
 use super::choice::{How, SettingsChoice};
 use super::install::{OnFailure, install, reach};
@@ -131,7 +131,7 @@ impl Offer {
         }
         let names: Vec<&str> = self.found.iter().map(|it| it.client.facts().id).collect();
         report.note(format!(
-            "\nClients on this computer: to connect them, run `bailiwick client install {}`.",
+            "\nClients on this computer: to connect them, run `bailiwick client add {}`.",
             names.join(" ")
         ))
     }

@@ -1,12 +1,12 @@
-//! `client install`.
+//! `client add`.
 
 use bailiwick_config::NewToken;
 use bailiwick_contract::{ErrorCode, Failure, Transport, time};
 
+use super::super::args::ConfirmArgs;
 use super::super::connect::Connection;
 use super::super::home::Home;
 use super::super::printer::{Printer, Report};
-use super::super::args::ConfirmArgs;
 use super::args::InstallArgs;
 use super::choice::How;
 use super::edit::Session;
@@ -28,7 +28,7 @@ pub fn run(home: &Home, printer: Printer, args: &InstallArgs) -> Result<Report, 
             ClientKind::all().iter().copied().filter(fits).filter(|kind| evidence(*kind).is_some()).collect();
         if found.is_empty() {
             return Err(Failure::new(ErrorCode::NotFound, "no client was found on this computer")
-                .hint("Name one: `bailiwick client install CLIENT`; `bailiwick client list` shows all."));
+                .hint("Name one: `bailiwick client add CLIENT`; `bailiwick client list` shows all."));
         }
         return install(home, printer, args.confirm, &found, &args.how.choice(), OnFailure::GoOn);
     }
@@ -136,7 +136,7 @@ pub fn caller(home: &Home, kind: ClientKind, how: &How) -> Result<Option<RightsO
             format!("the token `{name}` exists, with other rights"),
         )
         .hint(format!(
-            "Use it as it is with `--caller {name}`, or remove it: `bailiwick token revoke {name}`."
+            "Use it as it is with `--token {name}`, or remove it: `bailiwick token revoke {name}`."
         )));
     }
     Ok(Some(RightsOf { name, scopes_of_new: None }))

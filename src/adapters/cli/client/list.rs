@@ -64,7 +64,7 @@ pub fn run(home: &Home, args: &ListArgs) -> Result<Report, Failure> {
         .map(|it| it.client.facts().id)
         .collect();
     if !waiting.is_empty() {
-        report = report.note(format!("\nTo connect them: bailiwick client install {}", waiting.join(" ")));
+        report = report.note(format!("\nTo connect them: bailiwick client add {}", waiting.join(" ")));
     }
     Ok(report)
 }
@@ -95,7 +95,7 @@ pub fn look(home: &Home, project: Option<&Path>) -> Result<ListOutput, Failure> 
     Ok(ListOutput { ok: true, clients })
 }
 
-/// Returns the token whose rights a client has, by the entry that `client install` has made; `None` for those of the
+/// Returns the token whose rights a client has, by the entry that `client add` has made; `None` for those of the
 /// person.
 ///
 /// # Errors
@@ -112,7 +112,7 @@ pub fn caller_of(home: &Home, kind: ClientKind) -> Result<Option<String>, Failur
     }
     let facts = kind.facts();
     Err(Failure::new(ErrorCode::NotFound, format!("Bailiwick is not in the settings of {}", facts.title))
-        .hint(format!("`bailiwick client install {}` puts it there.", facts.id)))
+        .hint(format!("`bailiwick client add {}` puts it there.", facts.id)))
 }
 
 /// The token that an entry names.
@@ -171,15 +171,13 @@ impl Look {
             let named = if name == USUAL_NAME { String::new() } else { format!(" --name {name}") };
             let fix = match state {
                 ConnectionState::Connected => None,
-                ConnectionState::Foreign => {
-                    Some(format!("bailiwick client install {id} --name {name}-2{place}"))
-                }
-                _ => Some(format!("bailiwick client install {id}{named}{place}")),
+                ConnectionState::Foreign => Some(format!("bailiwick client add {id} --name {name}-2{place}")),
+                _ => Some(format!("bailiwick client add {id}{named}{place}")),
             };
             to.push(listed(name, there, state, problem, fix));
         }
         if to.len() == before {
-            let fix = found.map(|_| format!("bailiwick client install {id}"));
+            let fix = found.map(|_| format!("bailiwick client add {id}"));
             to.push(listed(USUAL_NAME, &Value::Null, ConnectionState::NotConnected, None, fix));
         }
     }

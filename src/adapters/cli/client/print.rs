@@ -1,4 +1,4 @@
-//! `client print`: the text that `client install` would write.
+//! `client print`: the text that `client add` would write.
 
 use std::path::Path;
 

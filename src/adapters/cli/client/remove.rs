@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use bailiwick_config::Config;
 use bailiwick_contract::{ErrorCode, Failure};
 
+use super::super::args::ConfirmArgs;
 use super::super::connect::Connection;
 use super::super::home::Home;
 use super::super::printer::{Printer, Report};
-use super::super::args::ConfirmArgs;
 use super::args::RemoveArgs;
 use super::edit::Session;
 use super::kind::ClientKind;

@@ -102,8 +102,11 @@ fn finish(
     write_over(file, after)?;
     remove(copy);
     let shown = one_line(&file.display().to_string());
-    let text =
-        if args.confirm.yes { format!("{}Wrote {shown}.\n", printable(&diff)) } else { format!("Wrote {shown}.\n") };
+    let text = if args.confirm.yes {
+        format!("{}Wrote {shown}.\n", printable(&diff))
+    } else {
+        format!("Wrote {shown}.\n")
+    };
     Ok(report(text, file, true, diff, None))
 }
 
@@ -118,7 +121,7 @@ pub fn write_over(file: &Path, after: &[u8]) -> Result<(), Failure> {
     replace_file(&target, after, mode).map_err(|error| unwritable(file, &error))
 }
 
-/// What `config edit` and `config undo` print.
+/// What `config edit` and `undo` print.
 pub fn report(text: String, file: &Path, written: bool, diff: String, copy: Option<PathBuf>) -> Report {
     let output = EditOutput { ok: true, file: file.to_owned(), written, diff, copy, problems: Vec::new() };
     Report::of(text, &output)

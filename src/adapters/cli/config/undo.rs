@@ -1,4 +1,4 @@
-//! `config undo`: the config as it was before the last change.
+//! `undo`: the config as it was before the last change.
 
 use std::fs;
 

@@ -40,10 +40,7 @@ pub fn look(home: &Home, config: Option<&Config>, found: &mut Findings) {
         }
     }
     if found.list().len() == before {
-        found.ok(
-            "clients",
-            "no client has Bailiwick in its settings (`bailiwick client install` puts it there)",
-        );
+        found.ok("clients", "no client has Bailiwick in its settings (`bailiwick client add` puts it there)");
     }
 }
 
@@ -217,7 +214,7 @@ impl Own {
 fn fix(client: &ListedClient) -> String {
     match &client.fix {
         Some(command) => format!("Run `{command}`."),
-        None => format!("Run `bailiwick client install {}`.", client.client.facts().id),
+        None => format!("Run `bailiwick client add {}`.", client.client.facts().id),
     }
 }
 

@@ -127,7 +127,7 @@ fn elsewhere(config: &Config, found: &mut Findings) {
     if let Some(wrong) = hosts.iter().find(|host| !is_host(host)) {
         found.fail(
             "http-hosts",
-            format!("`http.allowedHosts` has `{wrong}`, which is no name: `bailiwick start` would fail"),
+            format!("`http.allowedHosts` has `{wrong}`, which is no name: `bailiwick serve` would fail"),
             "Write the name alone, such as `bw.example`, or with a port, such as `bw.example:443`.",
         );
     }

@@ -73,7 +73,7 @@ fn exposures(home: &Home, config: &Config, found: &mut Findings) {
 fn running(home: &Home, found: &mut Findings) {
     let note = RunningNote::read(&home.dirs);
     let who = note.as_ref().map_or_else(String::new, |note| format!(" (process {})", note.process_id));
-    let restart = "End it (Ctrl-C in its terminal, or `kill` its process), and run `bailiwick start` again.";
+    let restart = "End it (Ctrl-C in its terminal, or `kill` its process), and run `bailiwick serve` again.";
     match asked(home) {
         Err(why) => {
             found.fail("service-answers", format!("a service runs{who} but does not answer: {why}"), restart);
@@ -111,7 +111,7 @@ fn running(home: &Home, found: &mut Findings) {
             found.warn(
                 "service-network",
                 exposure,
-                "Encrypt it with `bailiwick start --tls`, or start it on 127.0.0.1 behind a tunnel or proxy with TLS.",
+                "Encrypt it with `bailiwick serve --tls`, or start it on 127.0.0.1 behind a tunnel or proxy with TLS.",
             );
         }
         None => {}
@@ -209,7 +209,7 @@ fn port(config: &Config, found: &mut Findings) {
             found.ok(
                 "service",
                 format!(
-                    "none runs; port {} is free (`bailiwick start`; stdio clients need none)",
+                    "none runs; port {} is free (`bailiwick serve`; stdio clients need none)",
                     config.port
                 ),
             );
@@ -223,7 +223,7 @@ fn port(config: &Config, found: &mut Findings) {
             found.fail(
                 "port",
                 format!(
-                    "another program listens at {}, port {}: `bailiwick start` would fail",
+                    "another program listens at {}, port {}: `bailiwick serve` would fail",
                     config.host, config.port
                 ),
                 format!("End that program{other}."),

@@ -47,7 +47,7 @@ pub fn line(event: &Event, time: &str, room: Option<usize>) -> String {
         }
         Event::Many { count, not_ok } => {
             let not_ok = if *not_ok == 0 { "all ok".to_owned() } else { format!("{not_ok} not ok") };
-            cut_to_room(&format!("{}  and {count} more, {not_ok}: `bailiwick history`", clock(time)))
+            cut_to_room(&format!("{}  and {count} more, {not_ok}: `bailiwick log`", clock(time)))
         }
         Event::Waiting { caller, scope, process_id, .. } => {
             let said = format!("for you: {caller} asks for a secret, for {process_id} in {scope}");
@@ -72,8 +72,8 @@ pub fn line(event: &Event, time: &str, room: Option<usize>) -> String {
             };
             let go_on = match processes {
                 0 => "Nothing that clients started keeps running.".to_owned(),
-                1 => "1 process that clients started keeps running: `bailiwick processes`.".to_owned(),
-                more => format!("{more} processes that clients started keep running: `bailiwick processes`."),
+                1 => "1 process that clients started keeps running: `bailiwick ps`.".to_owned(),
+                more => format!("{more} processes that clients started keep running: `bailiwick ps`."),
             };
             format!("Stopped{seen}. {go_on}")
         }

@@ -25,9 +25,8 @@ pub enum ScopeCommand {
     AddScreen(ScopeAddScreenArgs),
     /// Change a scope: its folders, how commands are sandboxed, its limits
     ///
-    /// Limits: runtime-seconds, output-bytes, memory-megabytes (of each process),
-    /// job-memory-megabytes (of all together), processes, file-megabytes, live-processes,
-    /// process-seconds; `default` in place of a number ends one.
+    /// Limits (`default` ends one): runtime-seconds, output-bytes, memory-megabytes,
+    /// job-memory-megabytes, processes, file-megabytes, live-processes, process-seconds.
     #[command(verbatim_doc_comment)]
     Edit(ScopeEditArgs),
     /// Remove a scope; its files stay

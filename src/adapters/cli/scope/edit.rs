@@ -42,10 +42,7 @@ fn edit(home: &Home, scope: &mut ScopeConfig, args: &ScopeEditArgs) -> Result<()
     }
     if args.commands || args.preset == Some(Preset::Full) {
         if scope.scope_type == ScopeType::Computer {
-            return Err(Failure::invalid(
-                "--commands",
-                "commands run in folders, not in a computer scope",
-            ));
+            return Err(Failure::invalid("--commands", "commands run in folders, not in a computer scope"));
         }
         commands_setup::turn_on(scope);
     }

@@ -239,7 +239,11 @@ fn text(scope: &ScopeConfig, effective: &Effective, tokens: &[String]) -> Result
     lines.extend(describe_grants(scope));
     lines.push((
         "operations",
-        format!("{} are open; `bailiwick tools --scope {}` lists them", effective.operations.len(), scope.id),
+        format!(
+            "{} are open; `bailiwick client tools --scope {}` lists them",
+            effective.operations.len(),
+            scope.id
+        ),
     ));
     if scope.scope_type == ScopeType::Folder {
         let policy = &scope.policy;

@@ -78,9 +78,7 @@ impl Difference {
 
     /// Returns it for `--json`, a statement each.
     pub fn changes(&self) -> Changes {
-        let said = |list: &[Statement]| {
-            list.iter().map(|it| format!("{} {}", it.verb, it.object)).collect()
-        };
+        let said = |list: &[Statement]| list.iter().map(|it| format!("{} {}", it.verb, it.object)).collect();
         Changes { removed: said(&self.removed), added: said(&self.added) }
     }
 

@@ -18,14 +18,14 @@ pub fn run(home: &Home, printer: Printer, command: &ServiceCommand) -> Result<Op
     match command {
         ServiceCommand::Install(args) => {
             confirmed(home, printer, *args, "Install it?", |home| install::run(home, manager)).map(Some)
-        },
+        }
         ServiceCommand::Start => status::start(home, manager).map(Some),
         ServiceCommand::Stop => status::stop(manager).map(Some),
         ServiceCommand::Status => status::run(home, manager).map(Some),
         ServiceCommand::Logs(args) => logs::run(home, manager, args),
         ServiceCommand::Remove(args) => {
             confirmed(home, printer, *args, "Remove it?", |home| remove::run(home, manager)).map(Some)
-        },
+        }
     }
 }
 

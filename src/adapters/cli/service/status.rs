@@ -98,5 +98,5 @@ fn reachable(manager: &dyn Manager) -> Result<(), Failure> {
     let Some(why) = manager.unreachable()? else { return Ok(()) };
     let name = manager.name();
     Err(Failure::new(ErrorCode::ProviderUnavailable, format!("{name} cannot be asked: {why}"))
-        .hint(format!("{}; `bailiwick start` serves without it.", manager.way_to_it())))
+        .hint(format!("{}; `bailiwick serve` serves without it.", manager.way_to_it())))
 }

@@ -356,10 +356,7 @@ fn the_task_scheduler_is_asked_to_make_run_end_and_delete_the_task() {
     fs::write(ground.folder.join("bin/task"), "<Task/>").expect("written");
     let somebodys = task.take_up(true).expect_err("it is not ours");
     assert_eq!(somebodys.code, ErrorCode::Conflict);
-    assert_eq!(
-        remove::run(&ground.home, &task).map_err(|it| it.code).err(),
-        Some(ErrorCode::Conflict)
-    );
+    assert_eq!(remove::run(&ground.home, &task).map_err(|it| it.code).err(), Some(ErrorCode::Conflict));
     fs::copy(task.file(), ground.folder.join("bin/task")).expect("copied");
     remove::run(&ground.home, &task).expect("removed");
     assert_eq!(ground.asked().last().map(String::as_str), Some("schtasks /Delete /TN Bailiwick-ada /F"));

@@ -57,7 +57,7 @@ pub struct SetupOutput {
     pub difference: Vec<String>,
     /// How clients connect, by hand: `stdio` and `http`.
     pub connect: Value,
-    /// What became of the clients, as `client install` prints it; absent where none was to be connected.
+    /// What became of the clients, as `client add` prints it; absent where none was to be connected.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clients: Option<Value>,
 }

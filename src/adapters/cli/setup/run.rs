@@ -10,8 +10,8 @@ use super::super::client::{ClientsAtSetup, Offer};
 use super::super::connect::Connection;
 use super::super::home::Home;
 use super::super::open_folder::{Change, find_folder};
-use super::super::scope::Difference;
 use super::super::printer::{Printer, Report, one_line};
+use super::super::scope::Difference;
 use super::output::{ChangeWord, ScopeOutput, SetupOutput};
 use super::plan::{Opened, Plan};
 use super::{questions, shown};
@@ -104,7 +104,9 @@ fn report(home: &Home, plan: &Plan) -> Report {
     let mut text = match &plan.opened {
         Some(opened) => said(opened),
         None if is_nothing => "Bailiwick is set up, and no folder was named: nothing to change.\n".to_owned(),
-        None => "Bailiwick is set up. No folder was opened: name one, or run `bailiwick here`.\n".to_owned(),
+        None => {
+            "Bailiwick is set up. No folder was opened: name one, or run `bailiwick setup .`.\n".to_owned()
+        }
     };
     if plan.is_first() {
         text.push_str(&format!("Config: {}\n", one_line(&home.config_path.display().to_string())));

@@ -88,7 +88,7 @@ fn next(output: &StatusOutput, clients: &ConfiguredClients, is_silent: bool) -> 
     if is_silent {
         let process =
             output.service.as_ref().map_or_else(String::new, |note| format!(" {}", note.process_id));
-        next.push(format!("End the service's process{process}, and run `bailiwick start` again."));
+        next.push(format!("End the service's process{process}, and run `bailiwick serve` again."));
     }
     if !is_silent && !output.history.ok || output.scopes.iter().any(|scope| scope.problem.is_some()) {
         next.push("Run `bailiwick doctor`: it says what to do.".to_owned());
@@ -101,9 +101,9 @@ fn next(output: &StatusOutput, clients: &ConfiguredClients, is_silent: bool) -> 
     }
     if !output.scopes.is_empty() && clients.here.is_empty() && clients.wrong.is_empty() {
         next.push(if clients.missing.is_empty() {
-            "Connect a client: `bailiwick connect` shows how.".to_owned()
+            "Connect a client: `bailiwick client connect` shows how.".to_owned()
         } else {
-            format!("Connect a client: `bailiwick client install {}`.", clients.missing.join(" "))
+            format!("Connect a client: `bailiwick client add {}`.", clients.missing.join(" "))
         });
     }
     next

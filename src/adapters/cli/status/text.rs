@@ -139,7 +139,7 @@ fn verdict(output: &StatusOutput, is_silent: bool) -> String {
         format!("{ready} Bailiwick {version} {serves}.\n")
     } else {
         format!(
-            "{ready} Clients start Bailiwick {version} themselves; no service runs\n(`bailiwick start` serves clients over HTTP).\n"
+            "{ready} Clients start Bailiwick {version} themselves; no service runs\n(`bailiwick serve` serves clients over HTTP).\n"
         )
     }
 }

@@ -45,7 +45,7 @@ pub fn manual(home: &Home, printer: Printer, args: &TunnelManualArgs) -> Result<
     let report = if public.is_https() {
         report
             .note(format!("Forward {public} to {}.", forward_to(&config)))
-            .note("Then: `bailiwick connect chatgpt`, or `bailiwick connect claude`.")
+            .note("Then: `bailiwick client connect chatgpt`, or `bailiwick client connect claude`.")
     } else {
         report.note("Clients log in there: `bailiwick token code` lets one in.")
     };
@@ -97,7 +97,7 @@ pub fn off(home: &Home) -> Result<Report, Failure> {
 /// Adds that a service that runs has to be started again.
 fn with_restart(home: &Home, report: Report) -> Report {
     if RunningNote::of_running(home).is_some() {
-        report.note("The service that runs has to be started again for that: `bailiwick start`.")
+        report.note("The service that runs has to be started again for that: `bailiwick serve`.")
     } else {
         report
     }

@@ -287,8 +287,8 @@ impl<'t> Tunnel<'t> {
         self.next_trip = Instant::now();
         let text = match &url {
             Some(url) => format!(
-                "The MCP endpoint for clients elsewhere is {}.\nIn another terminal: `bailiwick connect chatgpt`, or \
-                 `bailiwick connect claude`. `bailiwick token code` lets one in.",
+                "The MCP endpoint for clients elsewhere is {}.\nIn another terminal: `bailiwick client connect chatgpt`, or \
+                 `bailiwick client connect claude`. `bailiwick token code` lets one in.",
                 url.resource()
             ),
             None => "The tunnel's program runs. In ChatGPT, choose the connection `Tunnel`, and this tunnel."

@@ -110,14 +110,14 @@ impl<'c> UrlCheck<'c> {
                 return self.fail(
                     Hop::Health,
                     "Bailiwick answers, and does not serve this name",
-                    format!("`bailiwick tunnel manual {}`, then `bailiwick start` again.", self.url.origin()),
+                    format!("`bailiwick tunnel manual {}`, then `bailiwick serve` again.", self.url.origin()),
                 );
             }
             (status @ (502..=504 | 520..=530), _) => {
                 return self.fail(
                     Hop::Health,
                     format!("the tunnel or proxy answers {status}: it does not reach Bailiwick"),
-                    "Start Bailiwick (`bailiwick start`), and forward to the address that it prints.",
+                    "Start Bailiwick (`bailiwick serve`), and forward to the address that it prints.",
                 );
             }
             (status, _) => {
@@ -276,11 +276,7 @@ impl<'c> UrlCheck<'c> {
         let reply = self.ask(Hop::Call, call).await?;
         let result = self.result(Hop::Call, &reply)?;
         if result["isError"] == true {
-            return self.fail(
-                Hop::Call,
-                format!("`{TOOL}` reports an error"),
-                "Run `bailiwick history last`.",
-            );
+            return self.fail(Hop::Call, format!("`{TOOL}` reports an error"), "Run `bailiwick log last`.");
         }
         self.ok(Hop::Call, format!("`{TOOL}` answers"));
         Ok(())

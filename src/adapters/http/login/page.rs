@@ -87,7 +87,7 @@ pub fn choice(request: &Request<'_>, config: &Config) -> Response {
              <fieldset><legend>Where: the scopes that it may use</legend>{scopes}</fieldset>\
              <h2>What it may do there</h2><small>Never more than the scope itself allows.</small>{capabilities}\
              <p class=buttons><button class=main name=answer value=allow>Allow</button><button name=answer value=refuse>Refuse</button></p>\
-             <p><small>The login ends when it is not used for 30 days. <code>bailiwick token list</code> shows it, <code>bailiwick history</code> what it does, \
+             <p><small>The login ends when it is not used for 30 days. <code>bailiwick token list</code> shows it, <code>bailiwick log</code> what it does, \
              and <code>bailiwick token revoke</code> ends it at once.</small></p></form>",
             header = header(request, "Step 2 of 2"),
             client = escape(request.client),

@@ -57,7 +57,7 @@ fn setup_offers_the_clients_that_are_there() {
     fs::create_dir(desk.path(".gemini")).expect("made");
     // Without a terminal they are told of.
     let told = desk.well(&["setup", "project"]);
-    assert!(told.err.contains("bailiwick client install cursor gemini"), "{}", told.err);
+    assert!(told.err.contains("bailiwick client add cursor gemini"), "{}", told.err);
     let silent = desk.well(&["setup", "project", "--no-clients"]);
     assert!(!silent.err.contains("client install"), "{}", silent.err);
     let words = ["setup", "project", "--preset", "coding"];

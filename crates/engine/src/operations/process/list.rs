@@ -123,7 +123,7 @@ impl RunBlocking for Op {
         if damaged > 0 {
             cx.warn(format!(
                 "{damaged} folders of processes are damaged, so that nobody can tell which scope they belong to; \
-                 for the user: `bailiwick processes list` names them"
+                 for the user: `bailiwick ps` names them"
             ));
         }
         let mut room = permit.limits().max_output_bytes.saturating_sub(FIELD_BYTES);

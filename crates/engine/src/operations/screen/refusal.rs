@@ -98,7 +98,7 @@ pub fn unavailable(error: ScreenError) -> Failure {
         ScreenError::PixelFormat { .. } => Failure::new(ErrorCode::UnsupportedPlatform, message)
             .hint("For the user: a display of 24 bits a pixel is read."),
         ScreenError::Failed { .. } => Failure::new(ErrorCode::ExecutionFailed, message)
-            .hint("Ask again; `bailiwick screen status` shows the user what the displays answer."),
+            .hint("Ask again; `bailiwick call screen.list` shows the user what the displays answer."),
     }
 }
 

@@ -88,7 +88,7 @@ fn over_http(entry: &Value, home: &Home) -> Result<((), String), Unmade> {
     match healthy(&url, certificate.as_deref()) {
         Ok(()) => Ok(((), format!("it connects to {url}, which answers"))),
         Err(_) if !is_running(home) => {
-            Err(Unmade::Skipped(format!("it connects to {url}, and no service runs (`bailiwick start`)")))
+            Err(Unmade::Skipped(format!("it connects to {url}, and no service runs (`bailiwick serve`)")))
         }
         Err(why) => Err(Unmade::Wrong(wrong(format!("it connects to {url}, which does not answer: {why}")))),
     }

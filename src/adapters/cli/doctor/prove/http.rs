@@ -24,7 +24,7 @@ const ANSWER_TIME: Duration = Duration::from_secs(4);
 /// More than this is not read of an answer.
 const MAX_ANSWER_BYTES: u64 = 1 << 20;
 
-/// `bailiwick start`, ended with its value.
+/// `bailiwick serve`, ended with its value.
 struct Service {
     child: Child,
     address: SocketAddr,
@@ -95,7 +95,7 @@ fn make_token(ground: &Ground) -> Result<String, Failure> {
 }
 
 fn start(ground: &Ground, limit: &Limit) -> Result<Service, Failure> {
-    let failed = |error: std::io::Error| wrong(format!("`bailiwick start`: {error}"));
+    let failed = |error: std::io::Error| wrong(format!("`bailiwick serve`: {error}"));
     let program = std::env::current_exe().map_err(failed)?;
     let mut child = Command::new(program)
         .args(["start", "--port", "0", "--json"])
@@ -115,11 +115,11 @@ fn start(ground: &Ground, limit: &Limit) -> Result<Service, Failure> {
         let _ = says.send(line);
     });
     let line = limit.wait_for(START_TIME, || hears.try_recv().ok());
-    let line = line.ok_or_else(|| wrong("`bailiwick start` does not say where it listens"))?;
+    let line = line.ok_or_else(|| wrong("`bailiwick serve` does not say where it listens"))?;
     let told: Value = serde_json::from_str(&line).unwrap_or_default();
     let address = told["address"].as_str().and_then(|address| address.parse().ok());
     service.address =
-        address.ok_or_else(|| wrong("`bailiwick start` ended, or does not say where it listens"))?;
+        address.ok_or_else(|| wrong("`bailiwick serve` ended, or does not say where it listens"))?;
     Ok(service)
 }
 

@@ -17,7 +17,7 @@ use super::super::service::healthy;
 pub fn running(steps: &mut Steps, home: &Home) {
     steps.group("Your service");
     if !is_running(home) {
-        steps.skip("the service", "none runs (`bailiwick start`; stdio clients need none)");
+        steps.skip("the service", "none runs (`bailiwick serve`; stdio clients need none)");
         return;
     }
     let limit = steps.limit().clone();
