@@ -38,6 +38,27 @@ pub enum Capability {
     /// Take images of screens and windows.
     #[serde(rename = "screen:capture")]
     ScreenCapture,
+    /// Read the elements of windows: their roles, names and values.
+    #[serde(rename = "ui:read")]
+    UiRead,
+    /// Press elements of windows and set their values, without the pointer.
+    #[serde(rename = "ui:control")]
+    UiControl,
+    /// Move the pointer, click and type as the user does.
+    #[serde(rename = "input:control")]
+    InputControl,
+    /// List windows with their titles and places.
+    #[serde(rename = "window:read")]
+    WindowRead,
+    /// Focus, move, resize, minimize and close windows.
+    #[serde(rename = "window:control")]
+    WindowControl,
+    /// Read the clipboard.
+    #[serde(rename = "clipboard:read")]
+    ClipboardRead,
+    /// Replace or clear what the clipboard has.
+    #[serde(rename = "clipboard:write")]
+    ClipboardWrite,
     /// Read the history of the scope.
     #[serde(rename = "history:read")]
     HistoryRead,
@@ -56,6 +77,13 @@ impl Capability {
         Self::PackageRun,
         Self::CodexRun,
         Self::ScreenCapture,
+        Self::UiRead,
+        Self::UiControl,
+        Self::InputControl,
+        Self::WindowRead,
+        Self::WindowControl,
+        Self::ClipboardRead,
+        Self::ClipboardWrite,
         Self::HistoryRead,
     ];
 
@@ -72,7 +100,38 @@ impl Capability {
             Self::PackageRun => "package:run",
             Self::CodexRun => "codex:run",
             Self::ScreenCapture => "screen:capture",
+            Self::UiRead => "ui:read",
+            Self::UiControl => "ui:control",
+            Self::InputControl => "input:control",
+            Self::WindowRead => "window:read",
+            Self::WindowControl => "window:control",
+            Self::ClipboardRead => "clipboard:read",
+            Self::ClipboardWrite => "clipboard:write",
             Self::HistoryRead => "history:read",
+        }
+    }
+
+    /// Returns whether only scopes of the computer can use it: no folder has windows or a clipboard.
+    pub const fn is_of_the_desktop(self) -> bool {
+        match self {
+            Self::UiRead
+            | Self::UiControl
+            | Self::InputControl
+            | Self::WindowRead
+            | Self::WindowControl
+            | Self::ClipboardRead
+            | Self::ClipboardWrite => true,
+            Self::FsRead
+            | Self::SearchRead
+            | Self::FsWrite
+            | Self::GitRead
+            | Self::GitWrite
+            | Self::CommandRun
+            | Self::ProcessManage
+            | Self::PackageRun
+            | Self::CodexRun
+            | Self::ScreenCapture
+            | Self::HistoryRead => false,
         }
     }
 

@@ -209,9 +209,11 @@ pub fn describe_grants(scope: &ScopeConfig) -> Vec<(&'static str, String)> {
         let asks = if is_asked(it) { "; needs your approval" } else { "" };
         format!("{} ({it}{asks})", meaning(*it))
     };
+    // A right that a folder scope can never use is named there only if it is granted.
+    let is_usable = |it: &Capability| scope.scope_type == ScopeType::Computer || !it.is_of_the_desktop();
     let list = |wanted: bool| {
-        let found: Vec<String> =
-            Capability::ALL.iter().filter(|it| is_granted(it) == wanted).map(words).collect();
+        let of_list = |it: &&Capability| is_granted(it) == wanted && (wanted || is_usable(it));
+        let found: Vec<String> = Capability::ALL.iter().filter(of_list).map(words).collect();
         if found.is_empty() { "nothing".to_owned() } else { found.join("\n") }
     };
     vec![("clients may", list(true)), ("they may not", list(false))]
@@ -253,6 +255,13 @@ pub fn meaning(capability: Capability) -> &'static str {
         Capability::PackageRun => "run the project's scripts",
         Capability::CodexRun => "run Codex",
         Capability::ScreenCapture => "take images of the screen",
+        Capability::UiRead => "read the elements of windows",
+        Capability::UiControl => "press elements of windows and set their values",
+        Capability::InputControl => "move the pointer, click and type",
+        Capability::WindowRead => "list windows",
+        Capability::WindowControl => "focus, move and close windows",
+        Capability::ClipboardRead => "read the clipboard",
+        Capability::ClipboardWrite => "replace what the clipboard has",
         Capability::HistoryRead => "see what was done here",
     }
 }

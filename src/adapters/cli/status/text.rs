@@ -172,6 +172,13 @@ fn short_name(capability: &str) -> &str {
         "package:run" => "scripts",
         "codex:run" => "Codex",
         "screen:capture" => "screens",
+        "ui:read" => "elements",
+        "ui:control" => "element actions",
+        "input:control" => "pointer and keys",
+        "window:read" => "windows",
+        "window:control" => "window actions",
+        "clipboard:read" => "clipboard",
+        "clipboard:write" => "clipboard changes",
         "history:read" => "history",
         other => other,
     }

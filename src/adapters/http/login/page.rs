@@ -151,8 +151,20 @@ fn scope_line(scope: &ScopeConfig, only: bool) -> String {
 /// The capabilities as people weigh them: the more they can do harm, the later they come.
 const GROUPS: &[(&str, &[Capability])] = &[
     ("Look", &[Capability::FsRead, Capability::SearchRead, Capability::GitRead, Capability::HistoryRead]),
-    ("See the screen", &[Capability::ScreenCapture]),
+    (
+        "See the desktop",
+        &[Capability::ScreenCapture, Capability::UiRead, Capability::WindowRead, Capability::ClipboardRead],
+    ),
     ("Change", &[Capability::FsWrite, Capability::GitWrite]),
+    (
+        "Act on the desktop",
+        &[
+            Capability::UiControl,
+            Capability::InputControl,
+            Capability::WindowControl,
+            Capability::ClipboardWrite,
+        ],
+    ),
     (
         "Run programs on your computer",
         &[Capability::CommandRun, Capability::ProcessManage, Capability::PackageRun, Capability::CodexRun],
@@ -203,6 +215,17 @@ fn described(capability: Capability) -> (&'static str, &'static str) {
         Capability::ScreenCapture => {
             ("Take pictures of the screen", "Of your whole screen, or of single windows.")
         }
+        Capability::UiRead => ("Read windows", "The names and values of buttons, fields and texts in them."),
+        Capability::UiControl => {
+            ("Use windows", "Press buttons and fill in fields, in any program that is shown.")
+        }
+        Capability::InputControl => {
+            ("Use the pointer and keyboard", "Move, click and type, as you do yourself.")
+        }
+        Capability::WindowRead => ("List windows", "Their titles, and where they are."),
+        Capability::WindowControl => ("Arrange windows", "Focus, move, resize and close them."),
+        Capability::ClipboardRead => ("Read the clipboard", "Whatever you have copied last."),
+        Capability::ClipboardWrite => ("Write the clipboard", "Replace what you have copied."),
         Capability::HistoryRead => ("Read the history", "What was done in the scope, also by other clients."),
     }
 }
