@@ -170,7 +170,7 @@ pub struct ScopePolicy {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ask_first_use: Vec<String>,
     /// Kinds of operations whose approval counts when it is given in the client that asks, where that can ask its user:
-    /// `read_only`, `writes`, `destroys`, `runs_code`, `captures`. Default none: a client can be set to answer on its own.
+    /// `read_only`, `writes`, `destroys`, `runs_code`, `captures`, `controls_desktop`. Default none: a client can be set to answer on its own.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub client_approvals: Vec<Effect>,
     /// What happens to a command that no rule allows, or that is more than literal words: `off` (default) refuses

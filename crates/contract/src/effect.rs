@@ -17,6 +17,8 @@ pub enum Effect {
     RunsCode,
     /// Takes an image of a screen.
     Captures,
+    /// Acts on windows, as the user does with pointer and keyboard.
+    ControlsDesktop,
 }
 
 impl Effect {

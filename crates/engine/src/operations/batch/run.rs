@@ -327,7 +327,7 @@ impl Run {
         let is_kept = self.op.starts_with("file.") && !self.without_undo;
         match effect {
             Effect::ReadOnly | Effect::Captures => false,
-            Effect::RunsCode => self.may_have_run,
+            Effect::RunsCode | Effect::ControlsDesktop => self.may_have_run,
             Effect::Writes | Effect::Destroys => {
                 self.is_done && !is_kept && !undone.contains(&self.operation_id)
             }

@@ -142,6 +142,9 @@ fn template(cx: &Context, entry: Entry) -> Template {
         Some(known) if known.spec.effect == Effect::Captures => {
             reasons.push("A capture is never sent again as it is.".to_owned());
         }
+        Some(known) if known.spec.effect == Effect::ControlsDesktop => {
+            reasons.push("Windows have changed since: read them again first.".to_owned());
+        }
         Some(_) => {}
     }
     let code = entry.code.unwrap_or_default();
