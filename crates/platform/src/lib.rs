@@ -8,6 +8,7 @@
 #[cfg(not(any(target_os = "linux", target_os = "macos", windows)))]
 compile_error!("Bailiwick is built for Linux, macOS and Windows: below, `unix` means the first two");
 
+pub mod accessibility;
 pub mod dirs;
 pub mod emulator;
 pub mod fs;

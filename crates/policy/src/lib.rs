@@ -27,6 +27,7 @@ mod sensitive;
 mod sensitive_copies;
 mod sensitive_rows;
 mod sensitive_windows;
+mod terminal_windows;
 mod stage;
 
 pub use approval::{Approval, Question};
@@ -47,3 +48,4 @@ pub use sensitive_copies::PATTERNS as COPY_PATTERNS;
 pub use sensitive_rows::SENSITIVE;
 pub use sensitive_windows::{SENSITIVE_WINDOWS, SensitiveWindowRow};
 pub use stage::{STAGES, Stage};
+pub use terminal_windows::is_terminal;

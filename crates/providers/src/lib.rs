@@ -12,6 +12,7 @@ pub mod digest;
 pub mod document;
 pub mod edit;
 pub mod egress;
+pub mod elements;
 pub mod file;
 pub mod git;
 pub mod orientation;

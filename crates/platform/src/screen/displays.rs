@@ -47,6 +47,17 @@ impl Displays {
         self.servers.list()
     }
 
+    /// Returns the address of the accessibility bus that a display names, if it names one: on X11 by the property
+    /// `AT_SPI_BUS` of its root window.
+    ///
+    /// # Errors
+    ///
+    /// [`ScreenError`] has them.
+    #[cfg(target_os = "linux")]
+    pub fn accessibility_bus(&self, display: &str) -> Result<Option<String>, ScreenError> {
+        self.servers.accessibility_bus(display)
+    }
+
     /// Captures a display or a monitor (an id of a listing, or `primary`), or a region of it, counted from its upper
     /// left corner. The pointer is not in the picture.
     ///

@@ -25,6 +25,13 @@ impl Servers {
         id.strip_prefix(name.as_str())?.starts_with('/').then_some(servers)
     }
 
+    pub(super) fn accessibility_bus(&self, display: &str) -> Result<Option<String>, ScreenError> {
+        match self.session_of(display) {
+            Some(_) => Ok(None),
+            None => self.x11.accessibility_bus(display),
+        }
+    }
+
     pub(super) fn list(&self) -> Result<Listing, ScreenError> {
         let mut listing = self.x11.list()?;
         let Some((session, servers)) = &self.wayland else { return Ok(listing) };

@@ -17,7 +17,9 @@ mod geometry;
 mod linux;
 #[cfg(not(target_os = "linux"))]
 mod no_mark;
-mod plain;
+#[cfg(target_os = "linux")]
+pub(crate) mod own_socket;
+pub(crate) mod plain;
 mod sources;
 mod window;
 #[cfg(target_os = "linux")]

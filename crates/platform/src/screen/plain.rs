@@ -4,7 +4,7 @@
 const MAX_CHARACTERS: usize = 300;
 
 /// Makes every control or direction character a blank, and cuts.
-pub(super) fn plain(text: &str) -> String {
+pub(crate) fn plain(text: &str) -> String {
     let unwanted = |character: char| {
         character.is_control()
             || matches!(character, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')

@@ -39,6 +39,7 @@ x11rb::atom_manager! {
         WM_STATE,
         UTF8_STRING,
         COMPOUND_TEXT,
+        AT_SPI_BUS,
     }
 }
 

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use x11rb::protocol::xproto::{AtomEnum, ConnectionExt as _, Window as WindowNumber};
 
-use super::address::{self, Address};
+use super::address::{self, Address, Place};
 use super::server::{PATIENCE, Server};
 use super::trouble::Trouble;
 use super::{capture, scene};
@@ -35,6 +35,9 @@ struct Slot {
     /// When a question ended because its time was over.
     late: Option<Instant>,
 }
+
+/// The longest address of a bus, in units of four bytes.
+const MAX_BUS_ADDRESS: u32 = 256;
 
 /// What one server has.
 type Holding = (Vec<Display>, Vec<Window>, Option<Access>);
@@ -151,6 +154,22 @@ impl Servers {
         self.kept.with(&address, |server| {
             known_screen(server, screen, display)?;
             capture::window(server, screen, number, region)
+        })
+    }
+
+    pub(in crate::screen) fn accessibility_bus(&self, display: &str) -> Result<Option<String>, ScreenError> {
+        let (address, _) = self.find(display).ok_or_else(|| self.unknown(display))?;
+        // A bus that a forwarded display names is one of another computer.
+        if !matches!(address.place, Place::Socket(_)) {
+            return Ok(None);
+        }
+        self.kept.with(&address, |server| {
+            let root =
+                server.roots().first().ok_or_else(|| ScreenError::UnknownDisplay(display.to_owned()))?.root;
+            let name = server.atoms.AT_SPI_BUS;
+            let asked =
+                server.connection.get_property(false, root, name, AtomEnum::ANY, 0, MAX_BUS_ADDRESS)?;
+            Ok(String::from_utf8(asked.reply()?.value).ok().filter(|address| !address.is_empty()))
         })
     }
 

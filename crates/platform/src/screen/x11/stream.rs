@@ -2,20 +2,17 @@
 
 use std::io;
 use std::net::{TcpStream, ToSocketAddrs};
-use std::os::unix::net::UnixStream;
-use std::path::Path;
 use std::sync::{Mutex, PoisonError};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
-use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, sockopt};
+use rustix::net::SocketAddrUnix;
 use x11rb::rust_connection::{DefaultStream, PollMode, Stream};
 use x11rb::utils::RawFdContainer;
 
 use super::address::Place;
-use crate::machine;
+use crate::screen::own_socket;
 
 /// A stream that gives up when its deadline has passed.
 #[derive(Debug)]
@@ -29,7 +26,14 @@ impl TimedStream {
     /// are looked for, and would be given the cookie.
     pub(super) fn connect(place: &Place, deadline: Instant) -> io::Result<Self> {
         let stream = match place {
-            Place::Socket(path) => DefaultStream::from_unix_stream(connect_to_socket(path, deadline)?)?.0,
+            Place::Socket(path) => {
+                DefaultStream::from_unix_stream(own_socket::connect(
+                    &SocketAddrUnix::new(path)?,
+                    &path.display().to_string(),
+                    deadline,
+                )?)?
+                .0
+            }
             Place::Tcp(host, port) => {
                 DefaultStream::from_tcp_stream(connect_to_port(host, *port, deadline)?)?.0
             }
@@ -88,28 +92,6 @@ impl Stream for TimedStream {
     ) -> io::Result<usize> {
         self.stream.write_vectored(buffers, descriptors)
     }
-}
-
-/// Connects without ever waiting in the kernel: a server that is stopped takes no connection once its queue is full.
-fn connect_to_socket(path: &Path, deadline: Instant) -> io::Result<UnixStream> {
-    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
-    let socket = rustix::net::socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
-    let address = SocketAddrUnix::new(path)?;
-    loop {
-        match rustix::net::connect(&socket, &address) {
-            Ok(()) => break,
-            Err(Errno::AGAIN) if Instant::now() < deadline => thread::sleep(Duration::from_millis(10)),
-            Err(Errno::AGAIN) => return Err(io::ErrorKind::TimedOut.into()),
-            Err(Errno::INTR) => {}
-            Err(error) => return Err(error.into()),
-        }
-    }
-    let owner = sockopt::socket_peercred(&socket)?.uid.as_raw();
-    if owner != 0 && owner != machine::user_id() {
-        let why = format!("the server at {} is run by the user {owner}, not by you", path.display());
-        return Err(io::Error::new(io::ErrorKind::PermissionDenied, why));
-    }
-    Ok(UnixStream::from(socket))
 }
 
 fn connect_to_port(host: &str, port: u16, deadline: Instant) -> io::Result<TcpStream> {

@@ -1,0 +1,13 @@
+//! AT-SPI, the accessibility of Linux desktops: a bus of its own beside the session's, by the explicit address that the
+//! display names. No other session's bus is ever guessed.
+
+mod address;
+mod bus;
+mod buses;
+mod frame;
+mod provider;
+mod read;
+mod roles;
+mod worker;
+
+pub use provider::element_source;

@@ -1,0 +1,211 @@
+//! The accessibility of Linux desktops, as all systems are asked.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::bus::{Bus, CALL, CallError, Reference, of_each};
+use super::buses::Buses;
+use super::worker::Worker;
+use super::{frame, read};
+use crate::accessibility::{
+    AccessibilityError, Bounds, ElementSource, ElementTree, NumberValue, PressResult, RuntimeId, TextValue,
+};
+use crate::screen::{Displays, Window};
+
+/// How long the answers to a question about many elements may take.
+const MANY: Duration = Duration::from_secs(4);
+/// How long one action may take.
+const ONE: Duration = Duration::from_secs(3);
+
+/// More actions than these are not read.
+const MOST_ACTIONS: usize = 16;
+/// What pressing is called, by what says it most plainly.
+const PRESSING: &[&str] = &["click", "press", "push", "toggle", "jump", "activate", "select", "switch"];
+/// `ATSPI_RELATION_LABELLED_BY`.
+const LABELLED_BY: u32 = 2;
+
+/// Returns the accessibility of this system.
+pub fn element_source(displays: Arc<Displays>) -> Arc<dyn ElementSource> {
+    Arc::new(Atspi { displays, worker: Worker::default() })
+}
+
+#[derive(Debug)]
+struct Atspi {
+    displays: Arc<Displays>,
+    worker: Worker,
+}
+
+impl Atspi {
+    /// Has something asked at the bus of a display. Where the connection turns out to be lost, it is asked once more by a
+    /// new one; what acts is not.
+    fn ask<T, F>(
+        &self,
+        display: &str,
+        limit: Duration,
+        acts: bool,
+        ask: impl Fn(Arc<Bus>) -> F + Send + Sync + 'static,
+    ) -> Result<T, AccessibilityError>
+    where
+        T: Send + 'static,
+        F: Future<Output = Result<T, AccessibilityError>> + Send + 'static,
+    {
+        let no_bus = |why: String| AccessibilityError::NoBus { display: display.to_owned(), why };
+        let address = self.displays.accessibility_bus(display).map_err(|error| no_bus(error.to_string()))?;
+        let address = address.ok_or_else(|| no_bus("it names none (AT_SPI_BUS)".to_owned()))?;
+        let display = display.to_owned();
+        self.worker.run(limit, move |buses: Arc<Buses>| async move {
+            let mut is_retried = acts;
+            loop {
+                let no_bus = |why: String| AccessibilityError::NoBus { display: display.clone(), why };
+                let bus = buses.get(&address).await.map_err(no_bus)?;
+                let answer = ask(Arc::clone(&bus)).await;
+                if !bus.is_lost() {
+                    return answer;
+                }
+                buses.forget(&address);
+                if std::mem::replace(&mut is_retried, true) {
+                    return answer.map_err(|_| no_bus("the connection was lost".to_owned()));
+                }
+            }
+        })
+    }
+
+    /// Asks the same of many elements.
+    fn of_many<T, F>(
+        &self,
+        display: &str,
+        elements: &[RuntimeId],
+        ask: impl Fn(Arc<Bus>, RuntimeId) -> F + Send + Sync + Clone + 'static,
+    ) -> Result<Vec<Option<T>>, AccessibilityError>
+    where
+        T: Send + 'static,
+        F: Future<Output = Result<Option<T>, CallError>> + Send + 'static,
+    {
+        let elements = elements.to_vec();
+        self.ask(display, MANY, false, move |bus| {
+            let (elements, ask) = (elements.clone(), ask.clone());
+            async move {
+                let answers = of_each(elements, |id| ask(Arc::clone(&bus), id)).await;
+                answers.into_iter().map(known).collect()
+            }
+        })
+    }
+}
+
+/// Makes nothing of the answer of an element that is gone or has no such thing.
+fn known<T>(answer: Result<Option<T>, CallError>) -> Result<Option<T>, AccessibilityError> {
+    match answer {
+        Ok(answer) => Ok(answer),
+        Err(CallError::Gone | CallError::Unknown | CallError::Refused(_)) => Ok(None),
+        Err(error @ (CallError::Timeout | CallError::Lost(_))) => Err(error.into()),
+    }
+}
+
+impl ElementSource for Atspi {
+    fn tree(&self, window: &Window) -> Result<ElementTree, AccessibilityError> {
+        let wanted = window.clone();
+        self.ask(&window.display, read::WALK, false, move |bus| read::tree(bus, wanted.clone()))
+    }
+
+    fn bounds(&self, display: &str, elements: &[RuntimeId]) -> Result<Vec<Bounds>, AccessibilityError> {
+        let elements = elements.to_vec();
+        self.ask(display, MANY, false, move |bus| {
+            let elements = elements.clone();
+            async move { frame::extents(&bus, elements).await.into_iter().map(known).collect() }
+        })
+    }
+
+    fn texts(
+        &self,
+        display: &str,
+        elements: &[RuntimeId],
+        most: usize,
+    ) -> Result<Vec<Option<TextValue>>, AccessibilityError> {
+        self.of_many(display, elements, move |bus, id| async move {
+            let length: i32 = bus.property(&id, "Text", "CharacterCount").await?;
+            let end = i32::try_from(most).unwrap_or(i32::MAX).min(length);
+            let text: String = bus.ask(&id, "Text", "GetText", &(0_i32, end)).await?;
+            Ok(Some(TextValue { text, length: usize::try_from(length).unwrap_or_default() }))
+        })
+    }
+
+    fn numbers(
+        &self,
+        display: &str,
+        elements: &[RuntimeId],
+    ) -> Result<Vec<Option<NumberValue>>, AccessibilityError> {
+        self.of_many(display, elements, |bus, id| async move {
+            let (current, least, most) = tokio::join!(
+                bus.property::<f64>(&id, "Value", "CurrentValue"),
+                bus.property::<f64>(&id, "Value", "MinimumValue"),
+                bus.property::<f64>(&id, "Value", "MaximumValue"),
+            );
+            Ok(Some(NumberValue { current: current?, least: least?, most: most? }))
+        })
+    }
+
+    fn labels(
+        &self,
+        display: &str,
+        elements: &[RuntimeId],
+    ) -> Result<Vec<Option<RuntimeId>>, AccessibilityError> {
+        self.of_many(display, elements, |bus, id| async move {
+            let relations: Vec<(u32, Vec<Reference>)> =
+                bus.ask(&id, "Accessible", "GetRelationSet", &()).await?;
+            let labels = relations.into_iter().find(|(kind, _)| *kind == LABELLED_BY);
+            let label = labels.and_then(|(_, labels)| labels.into_iter().next());
+            Ok(label.map(|(program, path)| RuntimeId { program, path: path.to_string() }))
+        })
+    }
+
+    fn press(&self, display: &str, element: &RuntimeId) -> Result<PressResult, AccessibilityError> {
+        let id = element.clone();
+        self.ask(display, ONE, true, move |bus| {
+            let id = id.clone();
+            async move {
+                let names = actions(&bus, &id).await?;
+                let at = PRESSING.iter().find_map(|wanted| names.iter().position(|name| name == wanted));
+                // A single action without a name is what the element is there for.
+                let at = at.or_else(|| (names == [""]).then_some(0));
+                let at = at.ok_or_else(|| AccessibilityError::Unable(names.clone()))?;
+                let place = i32::try_from(at).unwrap_or_default();
+                let accepted: bool = bus.ask(&id, "Action", "DoAction", &place).await?;
+                Ok(PressResult { action: names[at].clone(), accepted })
+            }
+        })
+    }
+
+    fn set_text(&self, display: &str, element: &RuntimeId, text: &str) -> Result<bool, AccessibilityError> {
+        let (id, text) = (element.clone(), text.to_owned());
+        self.ask(display, ONE, true, move |bus| {
+            let (id, text) = (id.clone(), text.clone());
+            async move { Ok(bus.ask(&id, "EditableText", "SetTextContents", &text).await?) }
+        })
+    }
+
+    fn set_number(&self, display: &str, element: &RuntimeId, number: f64) -> Result<(), AccessibilityError> {
+        let id = element.clone();
+        self.ask(display, ONE, true, move |bus| {
+            let id = id.clone();
+            async move { Ok(bus.set_number(&id, number).await?) }
+        })
+    }
+}
+
+/// Reads the names of an element's actions, in lower case.
+async fn actions(bus: &Bus, id: &RuntimeId) -> Result<Vec<String>, AccessibilityError> {
+    let listed: Vec<(String, String, String)> = bus.ask(id, "Action", "GetActions", &()).await?;
+    let mut names = Vec::new();
+    for (at, (name, ..)) in listed.into_iter().enumerate().take(MOST_ACTIONS) {
+        let place = i32::try_from(at).unwrap_or_default();
+        // Some programs list them without their names.
+        let name = match name.is_empty() {
+            true => bus.ask(id, "Action", "GetName", &place).await.unwrap_or_default(),
+            false => name,
+        };
+        names.push(crate::screen::plain::plain(&name).to_lowercase());
+    }
+    Ok(names)
+}
+
+const _: () = assert!(CALL.as_millis() < ONE.as_millis());

@@ -1,0 +1,246 @@
+//! Reading the elements of a window: all of its program's at once where the program keeps a cache of them, else one level
+//! after the other.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tokio::time::sleep;
+
+use super::bus::{Bus, CallError, Reference, of_each};
+use super::frame;
+use super::roles::{abilities, role, states};
+use crate::accessibility::{AccessibilityError, Element, ElementTree, Role, RuntimeId, State};
+use crate::screen::Window;
+
+/// How long all of a window may take.
+pub(super) const WALK: Duration = Duration::from_secs(5);
+
+/// More elements than this are not read.
+const MOST: usize = 10_000;
+
+/// A window's elements are at most so many levels deep.
+const DEPTH: usize = 200;
+
+/// The longest name, in characters.
+const NAME: usize = 1_000;
+
+/// How long is waited between two questions to a program that has only just learnt that it is asked.
+const SETTLING: Duration = Duration::from_millis(20);
+
+/// How often such a program is asked.
+const ATTEMPTS: usize = 5;
+
+/// An element as `Cache.GetItems` lists it: itself, its program, its parent, its place in that, how many children,
+/// interfaces, name, role, description, states.
+type Item = (Reference, Reference, Reference, i32, i32, Vec<String>, String, u32, String, Vec<u32>);
+
+/// An element that was read, and not put in its place yet.
+#[derive(Debug)]
+pub(super) struct Loose {
+    pub(super) element: Element,
+    place: i32,
+    children: i32,
+}
+
+/// The elements of a program, by the element that they are in.
+#[derive(Debug, Default)]
+pub(super) struct Children {
+    of: HashMap<String, Vec<Loose>>,
+}
+
+/// Reads the elements of a window.
+pub(super) async fn tree(bus: Arc<Bus>, window: Window) -> Result<ElementTree, AccessibilityError> {
+    let deadline = Instant::now() + WALK - Duration::from_millis(250);
+    let pid = window.pid.ok_or_else(|| AccessibilityError::NoElements(window.id.clone()))?;
+    let program = frame::program(&bus, pid).await?;
+    let program = program.ok_or_else(|| AccessibilityError::NoElements(window.id.clone()))?;
+    let mut children = cached(&bus, &program).await?;
+    let root = RuntimeId { program: program.clone(), path: ROOT.to_owned() };
+    if !children.of.contains_key(ROOT) {
+        let tops = level(&bus, vec![root.clone()]).await?;
+        children.of.extend(tops);
+    }
+    let tops = children.of.remove(ROOT).unwrap_or_default();
+    let top = frame::find(&bus, tops, &window).await?;
+    let mut tree = ElementTree { pid, elements: Vec::new(), complete: true };
+    grow(&bus, top, children, &mut tree, deadline).await?;
+    Ok(tree)
+}
+
+/// The path of a program's own element.
+pub(super) const ROOT: &str = "/org/a11y/atspi/accessible/root";
+
+/// Asks a program for its cache. Nothing, if it keeps none.
+async fn cached(bus: &Bus, program: &str) -> Result<Children, AccessibilityError> {
+    let mut children = Children::default();
+    for attempt in 0..ATTEMPTS {
+        let asked = bus
+            .call::<_, Vec<Item>>(program, "/org/a11y/atspi/cache", "org.a11y.atspi.Cache", "GetItems", &())
+            .await;
+        match asked {
+            Ok(items) if items.len() > MOST => return Ok(children),
+            Ok(items) => {
+                for item in items {
+                    let parent = item.2.1.to_string();
+                    children.of.entry(parent).or_default().push(loose(item));
+                }
+                return Ok(children);
+            }
+            // It keeps one only since the bus has told it that somebody asks.
+            Err(CallError::Unknown) if attempt + 1 < ATTEMPTS => sleep(SETTLING).await,
+            Err(CallError::Unknown | CallError::Refused(_)) => return Ok(children),
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(children)
+}
+
+fn loose(item: Item) -> Loose {
+    let ((program, path), _, _, place, children, interfaces, name, number, _, words) = item;
+    let element = Element {
+        id: RuntimeId { program, path: path.to_string() },
+        parent: None,
+        role: role(number),
+        name: cut(&name),
+        states: states(&words),
+        abilities: abilities(interfaces.iter().map(String::as_str)),
+    };
+    Loose { element, place, children }
+}
+
+fn cut(name: &str) -> String {
+    name.chars().take(NAME).collect()
+}
+
+/// Reads the children of elements, by their parents.
+async fn level(
+    bus: &Arc<Bus>,
+    parents: Vec<RuntimeId>,
+) -> Result<HashMap<String, Vec<Loose>>, AccessibilityError> {
+    let lists = of_each(parents, |parent| {
+        let bus = Arc::clone(bus);
+        async move {
+            let asked: Result<Vec<Reference>, CallError> =
+                bus.ask(&parent, "Accessible", "GetChildren", &()).await;
+            (parent, asked)
+        }
+    })
+    .await;
+    let mut wanted = Vec::new();
+    for (parent, list) in lists {
+        match list {
+            Ok(list) => {
+                for (place, (program, path)) in list.into_iter().enumerate().take(MOST) {
+                    // An element of another program, such as a page in a process of its own, is not the window's.
+                    if program == parent.program {
+                        let id = RuntimeId { program, path: path.to_string() };
+                        wanted.push((parent.path.clone(), i32::try_from(place).unwrap_or(i32::MAX), id));
+                    }
+                }
+            }
+            Err(CallError::Gone | CallError::Unknown) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    let read = of_each(wanted, |(parent, place, id)| {
+        let bus = Arc::clone(bus);
+        async move { (parent, one(&bus, id, place).await) }
+    })
+    .await;
+    let mut children: HashMap<String, Vec<Loose>> = HashMap::new();
+    for (parent, element) in read {
+        match element {
+            Ok(element) => children.entry(parent).or_default().push(element),
+            Err(CallError::Gone | CallError::Unknown) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(children)
+}
+
+/// Reads one element.
+async fn one(bus: &Bus, id: RuntimeId, place: i32) -> Result<Loose, CallError> {
+    let (name, number, words, interfaces, children) = tokio::join!(
+        bus.property::<String>(&id, "Accessible", "Name"),
+        bus.ask::<_, u32>(&id, "Accessible", "GetRole", &()),
+        bus.ask::<_, Vec<u32>>(&id, "Accessible", "GetState", &()),
+        bus.ask::<_, Vec<String>>(&id, "Accessible", "GetInterfaces", &()),
+        bus.property::<i32>(&id, "Accessible", "ChildCount"),
+    );
+    let element = Element {
+        parent: None,
+        role: role(number?),
+        name: cut(&name?),
+        states: states(&words?),
+        abilities: abilities(interfaces?.iter().map(String::as_str)),
+        id,
+    };
+    Ok(Loose { element, place, children: children? })
+}
+
+/// Puts the elements of a window in their places, the window first, and reads those that the cache has left out.
+async fn grow(
+    bus: &Arc<Bus>,
+    top: Loose,
+    mut children: Children,
+    tree: &mut ElementTree,
+    deadline: Instant,
+) -> Result<(), AccessibilityError> {
+    let mut known: HashSet<String> = HashSet::from([top.element.id.path.clone()]);
+    let mut round = vec![(0_usize, top.children, top.element.states)];
+    tree.elements.push(top.element);
+    for _ in 0..DEPTH {
+        if round.is_empty() {
+            return Ok(());
+        }
+        let path = |tree: &ElementTree, at: usize| tree.elements[at].id.path.clone();
+        let missing: Vec<RuntimeId> = round
+            .iter()
+            .filter(|(at, count, states)| {
+                let there = children.of.get(&path(tree, *at)).map_or(0, Vec::len);
+                let is_short = *count < 0 || usize::try_from(*count).is_ok_and(|count| count > there);
+                // What does not show may be left out: menus that are not open.
+                is_short && states.has(State::Showing) && !states.has(State::ManagesDescendants)
+            })
+            .map(|(at, ..)| tree.elements[*at].id.clone())
+            .collect();
+        if !missing.is_empty() {
+            if Instant::now() >= deadline {
+                tree.complete = false;
+            } else {
+                children.of.extend(level(bus, missing).await?);
+            }
+        }
+        let mut next = Vec::new();
+        for (at, count, states) in round {
+            if states.has(State::ManagesDescendants) && count != 0 {
+                tree.complete = false;
+            }
+            let mut inner = children.of.remove(&path(tree, at)).unwrap_or_default();
+            inner.sort_by_key(|it| it.place);
+            for child in inner {
+                if tree.elements.len() >= MOST {
+                    tree.complete = false;
+                    return Ok(());
+                }
+                // A program that lists an element twice, or one in itself, is not followed.
+                if !known.insert(child.element.id.path.clone()) {
+                    continue;
+                }
+                next.push((tree.elements.len(), child.children, child.element.states));
+                tree.elements.push(Element { parent: Some(at), ..child.element });
+            }
+        }
+        round = next;
+    }
+    tree.complete &= round.is_empty();
+    Ok(())
+}
+
+impl Loose {
+    /// Returns whether it can be a window.
+    pub(super) fn is_window(&self) -> bool {
+        matches!(self.element.role, Role::Window | Role::Dialog)
+    }
+}

@@ -1,0 +1,279 @@
+//! An element of a window and the tree that it is in, the same for every system.
+
+/// What its program knows an element by, as long as the element lives.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct RuntimeId {
+    /// The program's connection to the accessibility bus.
+    pub program: String,
+    /// The element's name there.
+    pub path: String,
+}
+
+/// What kind of thing an element is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Role {
+    /// A button.
+    Button,
+    /// A toggle button.
+    ToggleButton,
+    /// A combo box.
+    ComboBox,
+    /// A text field.
+    TextField,
+    /// A password field.
+    PasswordField,
+    /// A document, such as a web page.
+    Document,
+    /// A link.
+    Link,
+    /// A check box.
+    CheckBox,
+    /// A switch.
+    Switch,
+    /// A radio button.
+    RadioButton,
+    /// A slider.
+    Slider,
+    /// A spin button.
+    SpinButton,
+    /// A scroll bar.
+    ScrollBar,
+    /// A progress bar.
+    ProgressBar,
+    /// A menu bar.
+    MenuBar,
+    /// A menu.
+    Menu,
+    /// A menu item.
+    MenuItem,
+    /// A tab.
+    Tab,
+    /// A row.
+    Row,
+    /// A cell or the header of one.
+    Cell,
+    /// A list item.
+    ListItem,
+    /// A tree item.
+    TreeItem,
+    /// An image.
+    Image,
+    /// A window.
+    Window,
+    /// A dialog.
+    Dialog,
+    /// A tool bar.
+    ToolBar,
+    /// A list.
+    List,
+    /// A table.
+    Table,
+    /// A tree.
+    Tree,
+    /// What holds others together and is none of the above.
+    Group,
+    /// A heading.
+    Heading,
+    /// Text that is not edited.
+    Label,
+    /// A terminal: what is typed there runs.
+    Terminal,
+    /// Anything else.
+    Other,
+}
+
+impl Role {
+    /// Returns the name that answers use, and the letter that ids of such elements begin with.
+    pub const fn facts(self) -> (&'static str, char) {
+        match self {
+            Self::Button => ("button", 'B'),
+            Self::ToggleButton => ("toggle button", 'B'),
+            Self::ComboBox => ("combo box", 'B'),
+            Self::TextField => ("text field", 'T'),
+            Self::PasswordField => ("password field", 'T'),
+            Self::Document => ("document", 'T'),
+            Self::Link => ("link", 'L'),
+            Self::CheckBox => ("check box", 'C'),
+            Self::Switch => ("switch", 'C'),
+            Self::RadioButton => ("radio button", 'R'),
+            Self::Slider => ("slider", 'S'),
+            Self::SpinButton => ("spin button", 'S'),
+            Self::ScrollBar => ("scroll bar", 'S'),
+            Self::ProgressBar => ("progress bar", 'S'),
+            Self::MenuBar => ("menu bar", 'M'),
+            Self::Menu => ("menu", 'M'),
+            Self::MenuItem => ("menu item", 'M'),
+            Self::Tab => ("tab", 'N'),
+            Self::Row => ("row", 'W'),
+            Self::Cell => ("cell", 'W'),
+            Self::ListItem => ("list item", 'W'),
+            Self::TreeItem => ("tree item", 'W'),
+            Self::Image => ("image", 'I'),
+            Self::Window => ("window", 'G'),
+            Self::Dialog => ("dialog", 'G'),
+            Self::ToolBar => ("tool bar", 'G'),
+            Self::List => ("list", 'G'),
+            Self::Table => ("table", 'G'),
+            Self::Tree => ("tree", 'G'),
+            Self::Group => ("group", 'G'),
+            Self::Heading => ("heading", 'X'),
+            Self::Label => ("label", 'X'),
+            Self::Terminal => ("terminal", 'X'),
+            Self::Other => ("other", 'X'),
+        }
+    }
+
+    /// Returns the name that answers use.
+    pub const fn name(self) -> &'static str {
+        self.facts().0
+    }
+
+    /// Returns the letter that ids of such elements begin with: for people, nothing depends on it.
+    pub const fn letter(self) -> char {
+        self.facts().1
+    }
+
+    /// Returns whether it only holds others together.
+    pub const fn is_container(self) -> bool {
+        matches!(self.letter(), 'G') || matches!(self, Self::MenuBar)
+    }
+}
+
+/// One thing that can be said of an element at a time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    /// It can be used.
+    Enabled,
+    /// It shows, as far as its program knows.
+    Showing,
+    /// It would show if what it is in did.
+    Visible,
+    /// It is the window that the user works in.
+    Active,
+    /// It can have the keyboard.
+    Focusable,
+    /// It has the keyboard.
+    Focused,
+    /// It can be checked.
+    Checkable,
+    /// It is checked.
+    Checked,
+    /// It is down.
+    Pressed,
+    /// It can be selected.
+    Selectable,
+    /// It is selected.
+    Selected,
+    /// It can be opened.
+    Expandable,
+    /// It is open.
+    Expanded,
+    /// Its text can be changed.
+    Editable,
+    /// Its text cannot be changed.
+    ReadOnly,
+    /// Nothing else of its program can be used meanwhile.
+    Modal,
+    /// It is being changed.
+    Busy,
+    /// It is checked in part.
+    Indeterminate,
+    /// It makes its children only when they are asked for, and there may be very many.
+    ManagesDescendants,
+}
+
+/// What is said of an element at a time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
+pub struct States(u32);
+
+impl States {
+    /// Returns whether a state is among them.
+    pub const fn has(self, state: State) -> bool {
+        self.0 & (1 << state as u32) != 0
+    }
+
+    /// Adds a state.
+    #[must_use]
+    pub const fn with(self, state: State) -> Self {
+        Self(self.0 | 1 << state as u32)
+    }
+
+    /// Returns those that pressing and typing change, and no others.
+    #[must_use]
+    pub const fn of_the_user(self) -> Self {
+        let kept = 1 << State::Checked as u32
+            | 1 << State::Pressed as u32
+            | 1 << State::Selected as u32
+            | 1 << State::Expanded as u32
+            | 1 << State::Indeterminate as u32
+            | 1 << State::Enabled as u32
+            | 1 << State::Showing as u32;
+        Self(self.0 & kept)
+    }
+}
+
+impl FromIterator<State> for States {
+    fn from_iter<T: IntoIterator<Item = State>>(states: T) -> Self {
+        states.into_iter().fold(Self::default(), Self::with)
+    }
+}
+
+/// One thing that can be asked of an element.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ability {
+    /// It has actions, such as being pressed.
+    Act,
+    /// It has a text.
+    Text,
+    /// Its text can be set.
+    EditText,
+    /// It has a number, which can be set.
+    Number,
+    /// It has a place on the display.
+    Place,
+}
+
+/// What can be asked of an element.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
+pub struct Abilities(u8);
+
+impl Abilities {
+    /// Returns whether an ability is among them.
+    pub const fn has(self, ability: Ability) -> bool {
+        self.0 & (1 << ability as u8) != 0
+    }
+}
+
+impl FromIterator<Ability> for Abilities {
+    fn from_iter<T: IntoIterator<Item = Ability>>(abilities: T) -> Self {
+        Self(abilities.into_iter().fold(0, |all, one| all | 1 << one as u8))
+    }
+}
+
+/// An element.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Element {
+    /// What its program knows it by.
+    pub id: RuntimeId,
+    /// The element that it is in, by its place in the tree's list; `None` for the window.
+    pub parent: Option<usize>,
+    /// What it is.
+    pub role: Role,
+    /// What its program calls it; may be empty. Cut.
+    pub name: String,
+    /// What is said of it.
+    pub states: States,
+    /// What can be asked of it.
+    pub abilities: Abilities,
+}
+
+/// The elements of a window.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ElementTree {
+    /// The process that they are of, as the bus knows it.
+    pub pid: u32,
+    /// The elements, each after the one that it is in: the first is the window.
+    pub elements: Vec<Element>,
+    /// Whether that is all of them.
+    pub complete: bool,
+}

@@ -1,0 +1,22 @@
+//! The elements of windows, as programs show them to assistive technology: what there is, what it says, and acting on it.
+//!
+//! Mechanism without opinion: it does not know who may look at what. What a program says of its elements is a stranger's
+//! word: every call has a deadline, and text is cut. Nothing is connected before the first question.
+
+mod element;
+mod error;
+mod source;
+
+#[cfg(target_os = "linux")]
+mod atspi;
+#[cfg(not(target_os = "linux"))]
+mod none;
+
+pub use element::{Abilities, Ability, Element, ElementTree, Role, RuntimeId, State, States};
+pub use error::AccessibilityError;
+pub use source::{Bounds, ElementSource, NumberValue, PressResult, TextValue};
+
+#[cfg(target_os = "linux")]
+pub use atspi::element_source;
+#[cfg(not(target_os = "linux"))]
+pub use none::element_source;

@@ -1,0 +1,55 @@
+//! Systems whose elements are not read yet.
+
+use std::sync::Arc;
+
+use super::{
+    AccessibilityError, Bounds, ElementSource, ElementTree, NumberValue, PressResult, RuntimeId, TextValue,
+};
+use crate::screen::{Displays, Window};
+
+/// Returns the accessibility of this system, which refuses everything.
+pub fn element_source(_: Arc<Displays>) -> Arc<dyn ElementSource> {
+    Arc::new(NoElements)
+}
+
+#[derive(Debug)]
+struct NoElements;
+
+impl ElementSource for NoElements {
+    fn tree(&self, _: &Window) -> Result<ElementTree, AccessibilityError> {
+        Err(AccessibilityError::Unsupported)
+    }
+
+    fn bounds(&self, _: &str, _: &[RuntimeId]) -> Result<Vec<Bounds>, AccessibilityError> {
+        Err(AccessibilityError::Unsupported)
+    }
+
+    fn texts(
+        &self,
+        _: &str,
+        _: &[RuntimeId],
+        _: usize,
+    ) -> Result<Vec<Option<TextValue>>, AccessibilityError> {
+        Err(AccessibilityError::Unsupported)
+    }
+
+    fn numbers(&self, _: &str, _: &[RuntimeId]) -> Result<Vec<Option<NumberValue>>, AccessibilityError> {
+        Err(AccessibilityError::Unsupported)
+    }
+
+    fn labels(&self, _: &str, _: &[RuntimeId]) -> Result<Vec<Option<RuntimeId>>, AccessibilityError> {
+        Err(AccessibilityError::Unsupported)
+    }
+
+    fn press(&self, _: &str, _: &RuntimeId) -> Result<PressResult, AccessibilityError> {
+        Err(AccessibilityError::Unsupported)
+    }
+
+    fn set_text(&self, _: &str, _: &RuntimeId, _: &str) -> Result<bool, AccessibilityError> {
+        Err(AccessibilityError::Unsupported)
+    }
+
+    fn set_number(&self, _: &str, _: &RuntimeId, _: f64) -> Result<(), AccessibilityError> {
+        Err(AccessibilityError::Unsupported)
+    }
+}

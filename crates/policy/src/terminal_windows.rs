@@ -1,0 +1,92 @@
+//! Windows in which what is typed runs as commands. Nothing is pressed or typed in them: that would be `command:run` by
+//! another way.
+
+/// The names of terminals: of their programs, or the class of their windows, in lower case. `*` stands for any end.
+const TERMINALS: &[&str] = &[
+    "*terminal*",
+    "alacritty*",
+    "blackbox*",
+    "com.raggesilver.blackbox*",
+    "com.mitchellh.ghostty*",
+    "conhost*",
+    "cool-retro-term*",
+    "cmd.exe",
+    "deepin-terminal*",
+    "eterm*",
+    "foot",
+    "footclient",
+    "ghostty*",
+    "guake*",
+    "hyper",
+    "iterm*",
+    "kgx*",
+    "kitty*",
+    "konsole*",
+    "lxterm*",
+    "mlterm*",
+    "org.gnome.console*",
+    "org.gnome.ptyxis*",
+    "org.kde.konsole*",
+    "org.kde.yakuake*",
+    "org.wezfurlong.wezterm*",
+    "powershell*",
+    "ptyxis*",
+    "pwsh*",
+    "qterminal*",
+    "rio",
+    "roxterm*",
+    "sakura*",
+    "st-256color*",
+    "st",
+    "terminator*",
+    "termite*",
+    "termius*",
+    "terminology*",
+    "tilda*",
+    "tilix*",
+    "urxvt*",
+    "uxterm*",
+    "warp",
+    "wezterm*",
+    "wt.exe",
+    "x-terminal-emulator*",
+    "xterm*",
+    "yakuake*",
+    "zutty*",
+];
+
+/// Returns whether one of these names of a window is a terminal's.
+pub fn is_terminal<'a>(names: impl IntoIterator<Item = &'a str>) -> bool {
+    names.into_iter().any(|name| {
+        let name = name.to_lowercase();
+        TERMINALS.iter().any(|pattern| match (pattern.strip_prefix('*'), pattern.strip_suffix('*')) {
+            (Some(part), Some(_)) => name.contains(part.trim_end_matches('*')),
+            (None, Some(start)) => name.starts_with(start),
+            _ => name == *pattern,
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn terminals_are_known_by_class_and_program() {
+        for name in [
+            "XTerm",
+            "gnome-terminal-server",
+            "Gnome-terminal",
+            "kitty",
+            "st",
+            "org.gnome.Console",
+            "konsole",
+        ] {
+            assert!(is_terminal([name]), "{name}");
+        }
+        for name in ["firefox", "gedit", "Steam", "storage", "libreoffice", "", "fixture"] {
+            assert!(!is_terminal([name]), "{name}");
+        }
+        assert!(is_terminal(["Firefox", "xterm"]));
+    }
+}

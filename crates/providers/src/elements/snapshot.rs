@@ -1,0 +1,183 @@
+//! What was seen of a window at one moment: its elements with ids, in reading order.
+
+use std::collections::HashMap;
+
+use bailiwick_contract::id;
+use bailiwick_platform::accessibility::{
+    Ability, Element, ElementSource, ElementTree, Role, RuntimeId, State,
+};
+use bailiwick_platform::screen::{Rect, Window};
+
+use super::identity::{Identity, identify, shows};
+use super::lines::{FIELD, quoted};
+use super::scene::{SceneError, WindowScene};
+
+/// What is left of a snapshot: enough to find its elements again. No value is in it.
+#[derive(Debug, Clone)]
+pub struct Snapshot {
+    /// Its id, which nobody can guess.
+    pub id: String,
+    /// The id of the window.
+    pub window: String,
+    /// The process of the window.
+    pub pid: Option<u32>,
+    /// What each id stands for.
+    pub elements: HashMap<String, Identity>,
+}
+
+/// What was seen of one element.
+#[derive(Debug, Clone)]
+pub struct Seen {
+    /// Its id in the snapshot.
+    pub id: String,
+    /// Its place in the tree.
+    pub at: usize,
+    /// What it is called, by itself or by the element that labels it.
+    pub name: String,
+    /// What it contains, ready to be shown; never of a secure field.
+    pub value: Option<String>,
+    /// Where it is.
+    pub place: Option<Rect>,
+}
+
+/// Lines that differ by less than this, in pixels, are one to a reader.
+const ROW: i32 = 10;
+
+/// Lists what a reader of the window sees, in reading order, and gives each an id. No more than `most`; whether there are
+/// more is returned too.
+///
+/// # Errors
+/// What the program answers.
+pub fn see(
+    source: &dyn ElementSource,
+    scene: &WindowScene,
+    most: usize,
+    is_wanted: &dyn Fn(&Element, &str) -> bool,
+) -> Result<(Snapshot, Vec<Seen>, bool), SceneError> {
+    let (tree, window) = (&scene.tree, &scene.window);
+    let worth: Vec<usize> = (1..tree.elements.len()).filter(|at| is_worth_showing(tree, *at)).collect();
+    let ids: Vec<RuntimeId> = worth.iter().map(|at| tree.elements[*at].id.clone()).collect();
+    let places = source.bounds(&window.display, &ids)?;
+    let mut placed: Vec<(usize, Rect)> = worth
+        .into_iter()
+        .zip(places)
+        .filter_map(|(at, place)| Some((at, place.filter(|place| place.width > 1 && place.height > 1)?)))
+        .collect();
+    placed.sort_by_key(|(at, place)| (place.y.div_euclid(ROW), place.x, *at));
+    let names = names(source, window, tree, &placed)?;
+    let mut listed: Vec<(usize, Rect, String)> =
+        placed.into_iter().zip(names).map(|((at, place), name)| (at, place, name)).collect();
+    // What labels a field is said with the field.
+    let said: Vec<String> = listed
+        .iter()
+        .filter(|(at, _, name)| tree.elements[*at].name.is_empty() && !name.is_empty())
+        .map(|(_, _, name)| name.clone())
+        .collect();
+    listed.retain(|(at, _, name)| {
+        let element = &tree.elements[*at];
+        let is_said = element.role == Role::Label && said.contains(name);
+        !is_said && is_wanted(element, name)
+    });
+    let is_cut = listed.len() > most;
+    listed.truncate(most);
+    let values = values(source, window, tree, &listed)?;
+    let mut counts: HashMap<char, usize> = HashMap::new();
+    let mut elements = HashMap::new();
+    let mut seen = Vec::new();
+    for ((at, place, name), value) in listed.into_iter().zip(values) {
+        let letter = tree.elements[at].role.letter();
+        let count = counts.entry(letter).or_default();
+        *count += 1;
+        let id = format!("{letter}{count}");
+        elements.insert(id.clone(), identify(tree, at));
+        seen.push(Seen { id, at, name, value, place: Some(place) });
+    }
+    let id = id::new_id().to_lowercase();
+    // The end of an id is random, its beginning is a time.
+    let snapshot = Snapshot {
+        id: format!("s_{}", &id[id.len() - 10..]),
+        window: window.id.clone(),
+        pid: window.pid,
+        elements,
+    };
+    Ok((snapshot, seen, is_cut))
+}
+
+/// Returns whether an element says something or can be used.
+fn is_worth_showing(tree: &ElementTree, at: usize) -> bool {
+    let element = &tree.elements[at];
+    if !shows(tree, at) || !element.abilities.has(Ability::Place) {
+        return false;
+    }
+    if element.role.is_container() || matches!(element.role, Role::ScrollBar | Role::Other) {
+        return false;
+    }
+    let is_text = matches!(element.role, Role::Label | Role::Heading | Role::Image);
+    // Some toolkits put the words of a button into the button again.
+    let repeats = element.parent.is_some_and(|parent| {
+        let parent = &tree.elements[parent];
+        !parent.role.is_container() && parent.name == element.name
+    });
+    if is_text { !element.name.trim().is_empty() && !repeats } else { true }
+}
+
+/// Returns what elements are called: those without a name by what labels them.
+fn names(
+    source: &dyn ElementSource,
+    window: &Window,
+    tree: &ElementTree,
+    placed: &[(usize, Rect)],
+) -> Result<Vec<String>, SceneError> {
+    let nameless: Vec<usize> =
+        placed.iter().map(|(at, _)| *at).filter(|at| tree.elements[*at].name.trim().is_empty()).collect();
+    let ids: Vec<RuntimeId> = nameless.iter().map(|at| tree.elements[*at].id.clone()).collect();
+    let labels = if ids.is_empty() { Vec::new() } else { source.labels(&window.display, &ids)? };
+    let of_id: HashMap<&RuntimeId, &Element> = tree.elements.iter().map(|it| (&it.id, it)).collect();
+    let labels: HashMap<usize, String> = nameless
+        .into_iter()
+        .zip(labels)
+        .filter_map(|(at, label)| Some((at, of_id.get(&label?)?.name.clone())))
+        .collect();
+    let name = |at: &usize| labels.get(at).unwrap_or(&tree.elements[*at].name).trim().to_owned();
+    Ok(placed.iter().map(|(at, _)| name(at)).collect())
+}
+
+/// Reads what elements contain. A secure field is not asked.
+fn values(
+    source: &dyn ElementSource,
+    window: &Window,
+    tree: &ElementTree,
+    listed: &[(usize, Rect, String)],
+) -> Result<Vec<Option<String>>, SceneError> {
+    let of = |is: &dyn Fn(&Element) -> bool| -> Vec<usize> {
+        listed.iter().map(|(at, ..)| *at).filter(|at| is(&tree.elements[*at])).collect()
+    };
+    let ids =
+        |all: &[usize]| -> Vec<RuntimeId> { all.iter().map(|at| tree.elements[*at].id.clone()).collect() };
+    let (texts, numbers) = (of(&has_text), of(&has_number));
+    let mut values: HashMap<usize, String> = HashMap::new();
+    if !texts.is_empty() {
+        let read = source.texts(&window.display, &ids(&texts), FIELD + 1)?;
+        values.extend(texts.iter().zip(read).filter_map(|(at, text)| Some((*at, quoted(&text?.text)))));
+    }
+    if !numbers.is_empty() {
+        let read = source.numbers(&window.display, &ids(&numbers))?;
+        values.extend(
+            numbers.iter().zip(read).filter_map(|(at, number)| Some((*at, number?.current.to_string()))),
+        );
+    }
+    Ok(listed.iter().map(|(at, ..)| values.remove(at)).collect())
+}
+
+/// Returns whether an element has a text that may be read: no secure field has.
+pub(super) fn has_text(element: &Element) -> bool {
+    let is_field = element.role == Role::TextField
+        || (element.role == Role::ComboBox && element.states.has(State::Editable));
+    is_field && element.abilities.has(Ability::Text)
+}
+
+/// Returns whether an element has a number.
+pub(super) fn has_number(element: &Element) -> bool {
+    matches!(element.role, Role::Slider | Role::SpinButton | Role::ProgressBar)
+        && element.abilities.has(Ability::Number)
+}
