@@ -92,6 +92,8 @@ pub struct Scope {
     screen: ScreenRules,
     client_approvals: Vec<Effect>,
     storage_key: String,
+    ask_operations: Vec<String>,
+    first_uses: FirstUses,
 }
 
 /// Names a scope by its id and its folders.
@@ -104,8 +106,6 @@ fn storage_key(config: &ScopeConfig) -> String {
     let mut digits = hex(&Sha256::digest(key.as_bytes()));
     digits.truncate(KEY_DIGITS);
     format!("{} {digits}", config.id)
-    ask_operations: Vec<String>,
-    first_uses: FirstUses,
 }
 
 /// Bailiwick's own folders, which no scope may reach.

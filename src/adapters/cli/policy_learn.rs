@@ -103,7 +103,7 @@ pub fn run(home: &Home, args: &PolicyLearnArgs) -> Result<Report, Failure> {
             text.push_str(&format!("  {}\n", printable(command)));
         }
         if args.apply {
-            let report = scope::change(home, &id, false, |scope| {
+            let report = scope::change(home, &id, |scope| {
                 apply_rules(scope, &rules);
                 Ok(())
             })?;

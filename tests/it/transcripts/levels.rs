@@ -16,9 +16,11 @@ fn at(place: &Place, name: &'static str, shows: &str) -> String {
         it.run(words, &[]);
     }
     it.note("A scope that wants no sandbox");
-    for words in
-        [&["scope", "edit", "project", "--sandbox", "none", "--yes"][..], &["status"], &["scope", "show", "project"]]
-    {
+    for words in [
+        &["scope", "edit", "project", "--sandbox", "none", "--yes"][..],
+        &["status"],
+        &["scope", "show", "project"],
+    ] {
         assert_eq!(it.run(words, &[]), 0, "{words:?}");
     }
     it.end();

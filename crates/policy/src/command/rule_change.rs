@@ -35,7 +35,8 @@ impl RuleChange {
             self.commands.remove(0);
         }
         self.removed.extend(more);
-        let flags: String = self.removed.iter().map(|rule| format!(" --remove-rule {}", quote(rule))).collect();
+        let flags: String =
+            self.removed.iter().map(|rule| format!(" --remove-rule {}", quote(rule))).collect();
         self.commands.insert(0, format!("bailiwick scope edit {scope}{flags}"));
         self
     }

@@ -5,7 +5,7 @@ use bailiwick_contract::{ErrorCode, Failure};
 use bailiwick_engine::operations::FAMILIES;
 use bailiwick_engine::registry::Registry;
 
-use super::super::printer::one_line, with_nearest;
+use super::super::printer::{one_line, with_nearest};
 use super::super::registries;
 use super::args::GrantArgs;
 

@@ -136,7 +136,7 @@ fn statements(scope: &ScopeConfig) -> Vec<Statement> {
             let hosts = value["hosts"].as_array().into_iter().flatten();
             all.extend(hosts.map(|host| Statement::new("lets commands reach", plain(host))));
             if value["otherwise"] == "ask" {
-                all.push(("needs your approval for other hosts".to_owned(), String::new()));
+                all.push(Statement::new("needs your approval for other hosts", String::new()));
             }
             continue;
         }
