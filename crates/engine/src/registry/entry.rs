@@ -32,6 +32,9 @@ pub trait Operation: 'static {
     const JUDGED: JudgedFields<Self::Input>;
 }
 
+/// What the run of an operation ends with.
+pub type RunResult<O> = Result<<O as Operation>::Output, Failure>;
+
 /// An operation that calls the disk or works hard: it has a thread of its own.
 pub trait RunBlocking: Operation {
     /// Does it. `permit` holds the judged target, paths and limits.

@@ -1,7 +1,6 @@
 //! `file.create`: make a file that must not exist yet.
 
 use crate::registry::prelude::*;
-use bailiwick_providers::file::IfExists;
 
 use super::syntax_check::Check;
 use super::write::{self, WriteRequest};
@@ -54,23 +53,15 @@ impl Operation for Op {
 }
 
 impl RunBlocking for Op {
-    fn run(
-        cx: &Context,
-        permit: &Permit,
-        input: &Input,
-        options: &Options,
-    ) -> Result<write::Output, Failure> {
+    fn run(cx: &Context, permit: &Permit, input: &Input, options: &Options) -> RunResult<Self> {
         let content =
             write::content(input.content.as_deref(), input.content_base64.as_deref())?.unwrap_or_default();
         let request = WriteRequest {
             content: &content,
             create_parents: options.create_parents,
-            if_version: None,
             mode: options.mode.as_deref(),
-            if_exists: IfExists::Fail,
             check: options.check,
-            without_undo: false,
-            overwrite: false,
+            ..WriteRequest::default()
         };
         write::write(cx, permit, &request)
     }

@@ -121,7 +121,8 @@ impl RunBlocking for Op {
     }
 }
 
-/// What file.write and file.create have in common.
+/// What file.write and file.create have in common. By default nothing is replaced, and undo is kept.
+#[derive(Default)]
 pub struct WriteRequest<'a> {
     /// The content.
     pub content: &'a [u8],
