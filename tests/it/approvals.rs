@@ -257,7 +257,7 @@ async fn always_changes_the_rules_that_asked_and_no_others() {
     envelope["scope"] = json!("app");
     let id = ticket(&host.call(&envelope));
     let listed = waiting(&host);
-    assert_eq!(listed[0]["always"], json!(["bailiwick scope edit app --forget 'echo *'"]));
+    assert_eq!(listed[0]["always"], json!(["bailiwick scope edit app --remove-rule 'echo *'"]));
     approve(&host, &[&id, "--always"]);
     data(&host.call(&envelope));
     data(&host.call(&envelope));

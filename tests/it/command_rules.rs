@@ -573,7 +573,7 @@ fn carried_out(policy: &ScopePolicy, hint: &str) -> ScopePolicy {
         for flag in words[4..].chunks(2) {
             let rule = CommandRule::Line(flag[1].clone());
             match flag[0].as_str() {
-                "--forget" => {
+                "--remove-rule" => {
                     policy.ask_commands.retain(|it| it.spelled() != flag[1]);
                     policy.denied_commands.retain(|it| it.spelled() != flag[1]);
                 }
@@ -605,7 +605,7 @@ fn the_command_that_a_refusal_names_allows_what_was_refused() {
         ("git reset --hard x", "`bailiwick scope edit app --remove-rule 'git reset --hard *'` allows it."),
         ("npm publish", "`bailiwick scope allow app --command 'npm publish *'` allows it."),
         ("curl https://example.com", "`bailiwick scope allow app --command 'curl *'` allows it."),
-        ("git tag v1", "--forget"),
+        ("git tag v1", "--remove-rule"),
         (
             "git push && docker ps",
             "` and `bailiwick scope allow app --command 'docker *'` allow it together.",

@@ -98,7 +98,7 @@ pub const CLIENT_FAULTS: &[Fault] = &[
         fix: "bailiwick client add cursor",
         is_mended: false,
         inject: |place| {
-            // Put there by `client install`, so that it is known to be Bailiwick's; then the port changes.
+            // Put there by `client add`, so that it is known to be Bailiwick's; then the port changes.
             let installed = place.run(&["client", "install", "cursor", "--http", "--yes"]);
             assert_eq!(installed.exit, 0, "{}", installed.err);
             change(place, |config| config["port"] = json!(reserve_port()));

@@ -428,7 +428,7 @@ const FAULTS: &[Fault] = &[
     Fault {
         name: "a folder of programs that is gone",
         check: "commands-folder",
-        fix: "bailiwick scope edit project --forget",
+        fix: "bailiwick scope edit project --remove-rule",
         is_mended: false,
         inject: |place| {
             change(place, |config| {

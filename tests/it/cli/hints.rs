@@ -255,7 +255,7 @@ fn hints_of_programs_processes_links_and_git_name_what_opens_them() {
             },
             // It is staged by now; closed again, it cannot be committed.
             Refused {
-                first: &["scope", "edit", "project", "--forget", ".env"],
+                first: &["scope", "edit", "project", "--remove-rule", ".env"],
                 call: json!({"op": "git.commit", "input": {"message": "add it"}}),
                 named: "--files .env",
                 values: &[],

@@ -38,7 +38,7 @@ fn every_change_of_a_scope_is_told_as_what_it_grants_and_takes() {
             &["needs your approval for npm run *"],
             &["never runs npm run *"],
         ),
-        (&["edit", "project", "--forget", "npm run *"], &["never runs npm run *"], &[]),
+        (&["edit", "project", "--remove-rule", "npm run *"], &["never runs npm run *"], &[]),
         (
             &["edit", "project", "--network", "full", "--sandbox", "full"],
             &[],
@@ -95,7 +95,7 @@ fn a_scope_is_edited_as_setup_makes_one() {
     assert_eq!(place.run(&["policy", "explain", "git status"]).exit, 0);
     let before = fs::read(place.config()).expect("there");
     for (words, exit) in [
-        (&["--forget", "no such rule"][..], 15),
+        (&["--remove-rule", "no such rule"][..], 15),
         (&["--env", "A"], 2),
         (&["--unset-env", "NONE"], 15),
         (&["--read-path", "/"], 12),
