@@ -18,3 +18,5 @@ mod autostart;
 mod client_settings;
 mod diagnosis;
 mod installation;
+mod scope_setup;
+mod tunnels;

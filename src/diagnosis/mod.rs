@@ -9,6 +9,7 @@
 pub mod backups;
 pub mod computer;
 pub mod config_text;
+pub mod examine;
 pub mod finding;
 pub mod folders;
 pub mod history;

@@ -5,6 +5,7 @@
 #![expect(clippy::disallowed_methods, reason = "an installation's own paths are the user's own")]
 
 pub mod bounded_run;
+pub mod child;
 pub mod home;
 pub mod jsonc;
 pub mod kept_configs;
@@ -14,3 +15,5 @@ pub mod own_program;
 pub mod running;
 pub mod stdio_session;
 pub mod text;
+pub mod throwaway;
+pub mod zip;

@@ -11,13 +11,11 @@ mod args;
 mod ask;
 mod bundle;
 mod call;
-mod child;
 mod client;
 mod columns;
 mod command_line;
 mod command_policy;
 mod command_steps;
-mod commands_setup;
 mod completions;
 mod config;
 mod connect;
@@ -40,7 +38,6 @@ mod policy_replay;
 mod policy_why;
 mod printer;
 mod processes;
-mod registries;
 mod run;
 mod runtime;
 mod schemas;
@@ -53,7 +50,6 @@ mod start;
 mod status;
 mod steps;
 mod table;
-mod throwaway;
 mod token;
 mod tools;
 mod topics;
@@ -62,9 +58,11 @@ mod tunnel;
 mod tunnel_args;
 mod uninstall;
 mod url_check;
-mod zip;
 
-use crate::installation::{bounded_run, home, known_token, limit, own_program, running, stdio_session, text};
+use crate::installation::{
+    bounded_run, child, home, known_token, limit, own_program, running, stdio_session, text, throwaway, zip,
+};
+use crate::scope_setup::{commands_setup, difference, grants, registries};
 
 pub use command_line::{Misuse, check_command_line};
 pub use definition::definition;

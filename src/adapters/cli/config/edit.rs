@@ -15,8 +15,8 @@ use super::super::ask;
 use super::super::client::masked;
 use super::super::home::Home;
 use super::super::printer::{Printer, Report, one_line, printable};
-use super::examine::{examine, problems_text};
-use super::output::{EditOutput, ProblemOutput};
+use super::examine::{ProblemOutput, examine, problems_text};
+use super::output::EditOutput;
 use super::validate::read;
 
 /// Has the user edit the config.

@@ -3,13 +3,14 @@
 //! Nothing here is repaired: that is `doctor --fix`. What is written was checked as the service would check it.
 
 mod edit;
-mod examine;
 mod output;
 mod path;
 mod run;
 mod show;
 mod undo;
 mod validate;
+
+use crate::diagnosis::examine;
 
 pub use output::{EditOutput, PathOutput, ShowOutput, ValidateOutput};
 pub use run::run;

@@ -6,6 +6,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::diagnosis::examine::ProblemOutput;
+
 /// A file or folder of Bailiwick's own.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct PlaceOutput {
@@ -52,21 +54,6 @@ pub struct ShowOutput {
     pub file: PathBuf,
     /// What it says; values of environment variables are left out. With `--defaults`, also what holds without it.
     pub config: Value,
-}
-
-/// A mistake in a config.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct ProblemOutput {
-    /// The line, from 1; null where it is about the file as a whole.
-    pub line: Option<usize>,
-    /// The column, from 1.
-    pub column: Option<usize>,
-    /// The field, such as `scopes[0].roots[1]`; empty where it is not about one.
-    pub field: String,
-    /// What is wrong.
-    pub problem: String,
-    /// The smallest change.
-    pub fix: String,
 }
 
 /// `config validate`.

@@ -9,8 +9,8 @@ use bailiwick_platform::fs::{Protection, Secrecy, read_own_file};
 use super::super::args::ConfigValidateArgs;
 use super::super::home::Home;
 use super::super::printer::{Paint, Report, one_line, paint};
-use super::examine::{examine, problems_text};
-use super::output::{ProblemOutput, ValidateOutput};
+use super::examine::{ProblemOutput, examine, problems_text};
+use super::output::ValidateOutput;
 
 /// The largest file that is checked.
 const LIMIT_BYTES: u64 = 4 << 20;

@@ -25,8 +25,8 @@ pub enum ScopeCommand {
     AddScreen(ScopeAddScreenArgs),
     /// Change a scope: its folders, how commands are sandboxed, its limits
     ///
-    /// Limits (`default` ends one): runtime-seconds, output-bytes, memory-megabytes,
-    /// job-memory-megabytes, processes, file-megabytes, live-processes, process-seconds.
+    /// Limits: runtime-seconds, output-bytes, memory-megabytes, job-memory-megabytes,
+    /// processes, file-megabytes, live-processes, process-seconds; `default` ends one.
     #[command(verbatim_doc_comment)]
     Edit(ScopeEditArgs),
     /// Remove a scope; its files stay
@@ -39,7 +39,7 @@ pub enum ScopeCommand {
     /// package:run, codex:run, screen:capture, history:read; ui:read, ui:control, input:control,
     /// window:read, window:control, clipboard:read and clipboard:write work in scopes of the computer.
     #[command(verbatim_doc_comment)]
-    Allow(GrantArgs),
+    Allow(AllowArgs),
     /// Take capabilities and hosts away, close files and windows, forbid commands
     ///
     /// What is denied stays denied, whatever else is granted; `scope allow` ends that.
@@ -205,7 +205,18 @@ pub struct ScopeIdArgs {
     pub id: String,
 }
 
-/// `scope allow` and `scope deny`.
+/// `scope allow`.
+#[derive(Debug, Args)]
+pub struct AllowArgs {
+    /// What is granted.
+    #[command(flatten)]
+    pub grant: GrantArgs,
+    /// Have each request need your approval
+    #[arg(long)]
+    pub ask: bool,
+}
+
+/// What `scope allow` grants and `scope deny` takes away.
 #[derive(Debug, Args)]
 pub struct GrantArgs {
     /// The scope
@@ -238,9 +249,6 @@ pub struct GrantArgs {
     /// With allow: ask the first time in a session (capability, program)
     #[arg(long, value_name = "NAME")]
     pub first_use: Vec<String>,
-    /// With allow: have each request need your approval
-    #[arg(long)]
-    pub ask: bool,
     /// Whether it is asked about.
     #[command(flatten)]
     pub confirm: ConfirmArgs,

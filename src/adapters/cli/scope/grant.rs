@@ -7,18 +7,18 @@ use bailiwick_engine::registry::Registry;
 
 use super::super::printer::{one_line, with_nearest};
 use super::super::registries;
-use super::args::GrantArgs;
+use super::args::{AllowArgs, GrantArgs};
 
 /// Grants what is named, or has it asked about.
 ///
 /// # Errors
 /// For hosts where the whole network is open.
-pub fn allow(scope: &mut ScopeConfig, args: &GrantArgs) -> Result<(), Failure> {
+pub fn allow(scope: &mut ScopeConfig, AllowArgs { grant: args, ask }: &AllowArgs) -> Result<(), Failure> {
     allow_hosts(scope, &hosts(args))?;
     for capability in &args.capabilities {
         scope.deny.retain(|it| it != capability);
-        move_to(*capability, if args.ask { &mut scope.ask } else { &mut scope.capabilities });
-        let other = if args.ask { &mut scope.capabilities } else { &mut scope.ask };
+        move_to(*capability, if *ask { &mut scope.ask } else { &mut scope.capabilities });
+        let other = if *ask { &mut scope.capabilities } else { &mut scope.ask };
         other.retain(|it| it != capability);
     }
     let policy = &mut scope.policy;
@@ -44,7 +44,7 @@ pub fn allow(scope: &mut ScopeConfig, args: &GrantArgs) -> Result<(), Failure> {
     }
     for rule in rules(args) {
         policy.denied_commands.retain(|it| *it != rule);
-        if args.ask {
+        if *ask {
             policy.allowed_commands.retain(|it| *it != rule);
             move_to(rule, &mut policy.ask_commands);
         } else {

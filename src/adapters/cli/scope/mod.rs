@@ -12,7 +12,6 @@ mod remove;
 mod report;
 mod run;
 mod show;
-mod statements;
 
 pub use args::ScopeCommand;
 pub use grant::allow_hosts;
@@ -21,4 +20,3 @@ pub use output::{ScopeChangeOutput, ScopeListOutput, ScopeRemoveOutput, ScopeSho
 pub use report::{change, place_of, without_values};
 pub use run::run;
 pub use show::{Effective, effective};
-pub use statements::Difference;

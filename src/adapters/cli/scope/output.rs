@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use bailiwick_config::ScopeConfig;
 
+use super::super::difference::Changes;
 use super::show::Effective;
 
 /// `scope list`.
@@ -29,15 +30,6 @@ pub struct ScopeShowOutput {
     pub effective: Effective,
     /// The names of the tokens that open it.
     pub tokens: Vec<String>,
-}
-
-/// What a change of a scope grants and takes, a statement each.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Changes {
-    /// What held before and does not any more.
-    pub removed: Vec<String>,
-    /// What did not hold before.
-    pub added: Vec<String>,
 }
 
 /// `scope add`, `scope edit`, `scope allow` and `scope deny`.

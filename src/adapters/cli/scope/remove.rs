@@ -2,12 +2,12 @@
 
 use bailiwick_contract::Failure;
 
+use super::super::difference::Difference;
 use super::super::home::Home;
 use super::super::printer::{Printer, Report, one_line};
 use super::args::ScopeRemoveArgs;
 use super::output::ScopeRemoveOutput;
 use super::report::{confirmed, place_of};
-use super::statements::Difference;
 
 /// Closes a scope.
 ///

@@ -7,11 +7,11 @@ use bailiwick_policy::{OwnFolders, RootPaths, Scope};
 use super::super::args::ConfirmArgs;
 use super::super::ask;
 use super::super::commands_setup;
+use super::super::difference::Difference;
 use super::super::home::{Home, IfMissing, changed_meanwhile};
 use super::super::printer::{Printer, Report, labelled, one_line, with_nearest};
 use super::list::{grants, roots, screen_words};
 use super::output::ScopeChangeOutput;
-use super::statements::Difference;
 
 /// Finds a scope in a config.
 ///

@@ -20,9 +20,11 @@ pub fn run(home: &Home, printer: Printer, command: &ScopeCommand) -> Result<Repo
         ScopeCommand::AddScreen(args) => add::add_screen(home, printer, args),
         ScopeCommand::Edit(args) => edit::run(home, printer, args),
         ScopeCommand::Remove(args) => remove::run(home, printer, args),
-        ScopeCommand::Allow(args) => confirmed(home, printer, args.confirm, "Allow it?", |home, config| {
-            change_in(home, config, &args.id, |scope| grant::allow(scope, args))
-        }),
+        ScopeCommand::Allow(args) => {
+            confirmed(home, printer, args.grant.confirm, "Allow it?", |home, config| {
+                change_in(home, config, &args.grant.id, |scope| grant::allow(scope, args))
+            })
+        }
         // Only takes away: nothing is asked.
         ScopeCommand::Deny(args) => {
             let home = home.dry_run(args.confirm.dry_run);

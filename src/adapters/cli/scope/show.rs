@@ -16,8 +16,8 @@ use bailiwick_policy::command::Rules;
 use bailiwick_policy::{OwnFolders, RootPaths, Scope, Standing};
 
 use super::super::commands_setup;
+use super::super::grants::{Closure, closure, describe_grants};
 use super::super::home::Home;
-use super::super::open_folder::{Closure, closure, describe_grants};
 use super::super::printer::{Report, labelled, one_line};
 use super::list::{screen_words, type_name};
 use super::output::ScopeShowOutput;

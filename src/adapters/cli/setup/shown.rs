@@ -3,9 +3,10 @@
 use bailiwick_contract::{Capability, Failure};
 
 use super::super::commands_setup;
-use super::super::open_folder::{Change, Closure, closure, describe_grants};
+use super::super::difference::Difference;
+use super::super::grants::{Closure, closure, describe_grants};
+use super::super::open_folder::Change;
 use super::super::printer::{Paint, labelled, one_line, paint};
-use super::super::scope::Difference;
 use super::plan::Plan;
 
 /// Returns what a plan opens or changes; an empty text where it does neither.

@@ -4,9 +4,9 @@ mod keeper;
 mod manual;
 mod open;
 mod output;
-mod program;
 mod run;
-mod supervisor;
+
+use crate::tunnels::{program, supervisor};
 
 pub use keeper::serve_if_asked;
 pub use output::{TunnelEvent, TunnelOutput};

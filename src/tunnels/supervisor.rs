@@ -14,8 +14,8 @@ use tokio_util::sync::CancellationToken;
 
 use bailiwick_config::PublicUrl;
 
-use super::super::printer::one_line;
 use super::program::{TunnelProgram, UrlReader};
+use crate::installation::text::one_line;
 
 /// How much of a line is kept; more of it is thrown away.
 const MAX_LINE_BYTES: usize = 4 << 10;

@@ -1,15 +1,24 @@
 //! What a scope grants and how it is held, in statements: what differs between two scopes is what a change grants
 //! and takes.
 
-use serde::Deserialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use bailiwick_config::{CommandRule, ScopeConfig};
 use bailiwick_contract::Capability;
 
-use super::super::open_folder::meaning;
-use super::super::printer::one_line;
-use super::output::Changes;
+use super::grants::meaning;
+use crate::installation::text::one_line;
+
+/// What a change of a scope grants and takes, a statement each.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Changes {
+    /// What held before and does not any more.
+    pub removed: Vec<String>,
+    /// What did not hold before.
+    pub added: Vec<String>,
+}
 
 /// The lists of the policy, each with the words before what it holds.
 const LISTS: &[(&str, &str)] = &[

@@ -8,7 +8,7 @@ use serde_json::Value;
 use bailiwick_config::PublicUrl;
 use bailiwick_contract::Failure;
 
-use super::super::printer::one_line;
+use crate::installation::text::one_line;
 
 /// The variable by which OpenAI's program gets the token that it adds to requests.
 pub const AUTHORIZATION: &str = "BAILIWICK_AUTHORIZATION";

@@ -16,7 +16,7 @@ use bailiwick_platform::{dirs, machine};
 use bailiwick_policy::command::{Commands, Rules, rule_text};
 use bailiwick_providers::command::level;
 
-use super::printer::one_line;
+use crate::installation::text::one_line;
 
 /// Programs that projects use, and that can run the project's code.
 const PROJECT_PROGRAMS: &[&str] = &[

@@ -5,13 +5,29 @@ use std::path::Path;
 use jsonc_parser::ast::Value;
 use jsonc_parser::common::Ranged;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use bailiwick_config::{Config, ConfigError};
 use bailiwick_policy::{OwnFolders, RootPaths, Scope};
 
-use super::super::home::Home;
-use super::super::printer::{one_line, to_user};
-use super::output::ProblemOutput;
+use crate::installation::home::Home;
+use crate::installation::text::{one_line, to_user};
+
+/// A mistake in a config.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct ProblemOutput {
+    /// The line, from 1; null where it is about the file as a whole.
+    pub line: Option<usize>,
+    /// The column, from 1.
+    pub column: Option<usize>,
+    /// The field, such as `scopes[0].roots[1]`; empty where it is not about one.
+    pub field: String,
+    /// What is wrong.
+    pub problem: String,
+    /// The smallest change.
+    pub fix: String,
+}
 
 /// Finds the mistakes, in the order of the text.
 pub fn examine(home: &Home, file: &Path, content: &[u8]) -> Vec<ProblemOutput> {

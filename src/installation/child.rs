@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use bailiwick_contract::{ErrorCode, Failure};
 
 use super::limit::Limit;
-use super::printer::one_line;
+use super::text::one_line;
 
 /// How long one answer may take.
 const ANSWER_TIME: Duration = Duration::from_secs(10);

@@ -1,0 +1,10 @@
+//! What a scope is given when a folder is opened, and what a change of it means in plain words.
+//!
+//! Below the adapters: the command line asks and prints.
+
+#![expect(clippy::disallowed_methods, reason = "tools and registries are found in the user's own folders")]
+
+pub mod commands_setup;
+pub mod difference;
+pub mod grants;
+pub mod registries;

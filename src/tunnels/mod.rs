@@ -1,0 +1,8 @@
+//! Programs that forward a public URL to this computer: what starts each, what it says, and keeping it running.
+//!
+//! Below the adapters: what is asked and printed of it is the command line's.
+
+#![expect(clippy::disallowed_methods, reason = "the files are the user's own")]
+
+pub mod program;
+pub mod supervisor;
