@@ -2,7 +2,5 @@
 //!
 //! Below the adapters: what is asked and printed of it is the command line's.
 
-#![expect(clippy::disallowed_methods, reason = "the files are the user's own")]
-
 pub mod program;
 pub mod supervisor;
