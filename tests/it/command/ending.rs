@@ -1,6 +1,8 @@
 //! However a command ends, nothing that it started is left: not what went into the background, not what left
 //! its session.
 
+use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::os::fd::OwnedFd;
 
 use bailiwick::contract::Containment;
@@ -10,7 +12,7 @@ use serde_json::{Value, json};
 use tokio::net::unix::pipe;
 use tokio_util::sync::CancellationToken;
 
-use crate::needs::at_every_level;
+use crate::needs::{at_every_level, available};
 use crate::patience::eventually_async;
 use support::service::{Program, TestService, processes_with};
 use support::stdio_client::StdioClient;
@@ -26,7 +28,7 @@ fn yard(level: Containment) -> (TestService, String) {
     yard.write(
         "Makefile",
         format!(
-            "stay:\n\t@sleep {word} & setsid sleep {word} & setsid sh -c 'sleep {word} & wait' & echo up; sleep {word}\n\
+            "stay:\n\t@echo > \"$${{TMPDIR:-/tmp}}/left\"; sleep {word} & setsid sleep {word} & setsid sh -c 'sleep {word} & wait' & echo up; sleep {word}\n\
              leave:\n\t@sleep {word} & setsid sleep {word} & setsid sh -c 'sleep {word} & wait' & echo up\n"
         ),
     );
@@ -134,5 +136,43 @@ async fn nothing_is_left_when_the_service_is_asked_to_end_or_killed() {
             eventually_async("all have ended", || processes_with(&word) == 0).await;
         })
         .await;
+    }
+}
+
+/// Returns the temporary folders of the scope's commands.
+fn temporary_folders(yard: &TestService) -> BTreeSet<OsString> {
+    let folder = yard.dirs.state.join("homes/scope-app/tmp");
+    let entries = std::fs::read_dir(folder).expect("it was made");
+    entries.map(|entry| entry.expect("it is readable").file_name()).collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn temporary_files_that_a_killed_service_leaves_go_with_the_next_service_or_command() {
+    // In a full sandbox they are in memory, and go with it.
+    for level in available().into_iter().filter(|level| *level != Containment::Full) {
+        let (mut yard, word) = yard(level);
+        let (_living, _its_program) = running(&yard, &word).await;
+        let of_the_living = temporary_folders(&yard);
+        assert_eq!(of_the_living.len(), 1, "{level}");
+        for by_a_command in [false, true] {
+            let (_client, mut program) = running(&yard, &word).await;
+            eventually_async("both run", || processes_with(&word) >= 8).await;
+            assert_eq!(temporary_folders(&yard).len(), 2, "{level}");
+            program.0.kill().expect("it is ours");
+            program.0.wait().expect("it is killed");
+            assert_eq!(temporary_folders(&yard).len(), 2, "{level}: nobody is left who removes it");
+            if by_a_command {
+                yard.run(json!(["make", "--version"])).await;
+            } else {
+                yard.restart();
+            }
+            eventually_async("it is removed", || temporary_folders(&yard) == of_the_living).await;
+            eventually_async("one runs", || processes_with(&word) == 4).await;
+        }
+        let left = yard.dirs.state.join("homes/.temporary/scope-app");
+        let locks = || std::fs::read_dir(&left).expect("it is there").count();
+        eventually_async("the lock of the living is left", || locks() == 1).await;
+        let folder = yard.dirs.state.join("homes/scope-app/tmp").join(of_the_living.first().expect("one"));
+        assert!(folder.join("left").exists(), "{level}: what lives keeps its files");
     }
 }

@@ -14,6 +14,7 @@ use bailiwick_platform::screen::{Displays, Sources};
 use bailiwick_policy::{AllRoots, OwnFolders, Scopes};
 use bailiwick_providers::artifact::CaptureStore;
 use bailiwick_providers::code::index::SymbolIndexes;
+use bailiwick_providers::command::remove_abandoned;
 use bailiwick_providers::parser::ParserPool;
 use bailiwick_providers::process::Processes;
 
@@ -97,6 +98,7 @@ impl Service {
         let parsers = Arc::new(ParserPool::new(launcher.program()));
         // Pictures whose time was over while no service ran; where none were kept there is nothing to look at.
         CaptureStore::below(&dirs.state).expire();
+        remove_abandoned(&dirs.state.join("homes"));
         let providers = Providers {
             registry: Registry::new(FAMILIES),
             processes: Arc::new(Processes::new(&dirs, Arc::clone(&launcher))),

@@ -27,5 +27,6 @@ pub use program::{Program, SearchPath};
 pub(super) use run::not_started;
 pub use run::{Listener, Ran, Run, Running, run};
 pub use shown::{HEAD_SHARE, Shown, as_base64, as_text, need, share};
+pub use temporary::remove_abandoned;
 pub(super) use temporary::{make_shared, remove_left};
 pub use violations::{Failed, describe_memory_excess, hints};

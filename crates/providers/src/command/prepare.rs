@@ -196,6 +196,13 @@ impl Prepared {
         self.temporary.as_ref().map(TemporaryFolder::path)
     }
 
+    /// Notes that the folder of a process names its folder for temporary files.
+    pub(in super::super) fn has_process(&mut self) {
+        if let Some(temporary) = &mut self.temporary {
+            temporary.has_process();
+        }
+    }
+
     /// Creates the request for a keeper, and what stays here.
     pub(in super::super) fn into_kept(self, keeping: Keeping) -> Result<(KeptRequest, KeptRemains), Failure> {
         let Keeping { folder, input, terminal, ring_bytes, lifetime, max_time } = keeping;

@@ -193,6 +193,9 @@ impl RunRecorder {
         drop(ring);
         // From here on whatever is dropped before the job is kept is killed by that.
         let folder = folders::appear(&processes, &folder).map_err(|_| lost())?;
+        if let Some(temporary) = &mut run.temporary {
+            temporary.has_process();
+        }
         let process = processes.add(self.facts.clone(), folder);
         process.set_review(run.review.take());
         process.set_proxy(run.proxy.take());

@@ -78,7 +78,7 @@ impl Processes {
     }
 
     async fn start_here(self: &Arc<Self>, start: Start) -> Result<(Arc<Process>, Held), Failure> {
-        let Start { prepared, terminal, input, lifetime, connection, max_time, max_live, .. } = start;
+        let Start { mut prepared, terminal, input, lifetime, connection, max_time, max_live, .. } = start;
         let id = id::new_id();
         let _place = self.reserve(&start.scope, &id, max_live)?;
         let facts = Facts {
@@ -101,6 +101,7 @@ impl Processes {
             move || folders::begin(&processes, &own).and_then(|begun| folders::appear(&processes, &begun));
         let made = tokio::task::spawn_blocking(make).await.unwrap_or_else(|bug| Err(io::Error::other(bug)));
         let folder = made.map_err(|error| no_folder(&error))?;
+        prepared.has_process();
         let kept = prepared.into_kept(Keeping {
             folder: folder.clone(),
             input,
