@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use crate::operations::FAMILIES;
-use crate::registry::{Providers, Registry, ServiceFacts};
+use crate::registry::{Family, Providers, Registry, ServiceFacts};
 use bailiwick_config::{Config, KeyRing};
 use bailiwick_contract::{Failure, time};
 use bailiwick_history::{HistoryHandle, HistorySettings};
@@ -50,7 +50,7 @@ pub struct ServiceState {
 
 /// The service: one for each process that judges and runs operations.
 pub struct Service {
-    state: RwLock<Arc<ServiceState>>,
+    pub(super) state: RwLock<Arc<ServiceState>>,
     pub(super) history: HistoryHandle,
     pub(super) turns: Arc<Shares>,
     pub(super) held: Arc<Shares>,
@@ -87,6 +87,16 @@ impl Service {
         launcher: Launcher,
         displays: Sources,
     ) -> Result<Arc<Self>, BootError> {
+        Self::boot_of(FAMILIES, settings, launcher, displays)
+    }
+
+    /// Creates a service that has these operations.
+    pub(super) fn boot_of(
+        families: &'static [&'static Family],
+        settings: ServiceSettings,
+        launcher: Launcher,
+        displays: Sources,
+    ) -> Result<Arc<Self>, BootError> {
         let ServiceSettings { config, dirs } = settings;
         let history = HistoryHandle::start(HistorySettings {
             folder: dirs.state.clone(),
@@ -100,7 +110,7 @@ impl Service {
         CaptureStore::below(&dirs.state).expire();
         remove_abandoned(&dirs.state.join("homes"));
         let providers = Providers {
-            registry: Registry::new(FAMILIES),
+            registry: Registry::new(families),
             processes: Arc::new(Processes::new(&dirs, Arc::clone(&launcher))),
             launcher,
             screens: Arc::default(),

@@ -10,6 +10,8 @@ mod near;
 mod record;
 mod shares;
 mod submit;
+#[cfg(test)]
+mod tests;
 mod watch;
 
 pub use approvals::decision_event;

@@ -16,7 +16,7 @@ pub(super) struct ConfigWatch {
     path: PathBuf,
     seen: Mutex<WatchState>,
     /// Held by who reads a changed file.
-    reloading: tokio::sync::Mutex<()>,
+    pub(super) reloading: tokio::sync::Mutex<()>,
 }
 
 struct WatchState {
