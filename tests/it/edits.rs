@@ -22,6 +22,7 @@ mod undo;
 // What the corpus is made of.
 #[cfg(unix)]
 mod variants;
+mod writers;
 
 /// Returns a flag for searches that may take as long as they need.
 fn endless() -> bailiwick::contract::Cancel {

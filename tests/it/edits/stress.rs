@@ -8,6 +8,7 @@ use super::corpus::some_real_changes_land;
 use super::history::some_hunks_of_history_land;
 use super::samples::history;
 use super::syntax::some_real_changes_bring_no_syntax_errors;
+use super::writers::edit_beside_a_writer;
 #[cfg(unix)]
 use crate::drills::run_drill;
 
@@ -30,6 +31,11 @@ fn a_folder_of_600_000_files_takes_no_more_memory_than_one_of_few() {
 #[test]
 fn a_write_does_not_wait_for_200_000_kept_changes() {
     run_drill("kept-changes", &[]);
+}
+
+#[test]
+fn four_thousand_edits_beside_another_program_lose_nothing_of_it() {
+    edit_beside_a_writer(4_000);
 }
 
 #[test]

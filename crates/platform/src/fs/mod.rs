@@ -84,6 +84,7 @@ mod watch;
 #[path = "windows/watch.rs"]
 mod watch_windows;
 mod writable_dir;
+mod writers;
 
 pub use attributes::{AttributeList, Attributes, ChangeAttributes};
 pub use claim::{ABANDONED_AFTER, claim_file, hold_file, is_unheld};
@@ -111,3 +112,4 @@ pub(super) use sys::is_removed;
 pub use volume::Volume;
 pub use watch::{DrainResult, FolderEvent, FolderWatch, WatchId};
 pub use writable_dir::WritableDir;
+pub use writers::is_open_for_writing;

@@ -10,13 +10,14 @@ use bailiwick_contract::{Cancel, Failure};
 use bailiwick_policy::{PermittedPath, WritablePath};
 
 use super::aside::{Outgoing, Slot};
-use super::change::{existing, not_a_file};
+use super::change::{Existing, existing, not_a_file};
+use super::remove::take_away;
 use super::replace::replace_held;
 use super::temporary::TemporaryName;
 use crate::versions::FileFacts;
 
 use super::{Held, IfExists, Known, Place, Replacement, find_place};
-use bailiwick_platform::fs::FileKind;
+use bailiwick_platform::fs::{DoorError, FileKind};
 
 /// How long putting files back may take.
 const ROLL_BACK: Duration = Duration::from_secs(60);
@@ -163,11 +164,12 @@ fn step_forward(step: Step, held: &Held, cancel: &Cancel, undo: &mut Vec<Undo>) 
             Ok(Done { path, warnings: replaced.warnings })
         }
         Step::Remove { place, version } => {
-            check(&place, &version, cancel)?;
+            let Some(before) = check(&place, &version, cancel)? else {
+                return Err(place.failure(&DoorError::NotFound));
+            };
             let aside = TemporaryName::new(held.folder(), &place.path.shown())?;
-            let dir = &place.dir;
-            dir.rename_to_free(&place.name, dir, &aside.name).map_err(|error| place.failure(&error))?;
-            let synced = dir.sync().map_err(|error| place.failure(&error));
+            take_away(&place, &aside, &before)?;
+            let synced = place.dir.sync().map_err(|error| place.failure(&error));
             let path = PermittedPath::clone(&place.path);
             undo.push(Undo::Removed { place, aside });
             synced.map(|()| Done { path, warnings: Vec::new() })
@@ -189,11 +191,11 @@ fn step_forward(step: Step, held: &Held, cancel: &Cancel, undo: &mut Vec<Undo>) 
 }
 
 /// Looks once more whether the file is the one that was read.
-fn check(place: &Place, version: &str, cancel: &Cancel) -> Result<(), Failure> {
+fn check(place: &Place, version: &str, cancel: &Cancel) -> Result<Option<Existing>, Failure> {
     cancel.check()?;
     match existing(place, Some(version), None, cancel)? {
         Some(found) if found.stat.kind != FileKind::File => Err(not_a_file(place, found.stat.kind)),
-        Some(_) | None => Ok(()),
+        found => Ok(found),
     }
 }
 

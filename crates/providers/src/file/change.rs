@@ -1,5 +1,6 @@
 //! What is at a place before it is changed: its facts and its version.
 
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{Read, Seek};
 
@@ -92,7 +93,7 @@ pub fn existing(
 }
 
 /// Returns whether a file holds just this content.
-fn holds(file: &File, stat: &Stat, content: &[u8]) -> bool {
+pub(super) fn holds(file: &File, stat: &Stat, content: &[u8]) -> bool {
     if stat.size != content.len() as u64 {
         return false;
     }
@@ -187,6 +188,20 @@ pub(super) fn conflict(place: &Place, version: Option<&str>) -> Failure {
         .detail("rule", "if-version")
         .detail("version", version)
         .hint("Read the file again and repeat the change on what is there now.")
+}
+
+/// Creates the failure of a change in whose moment another program has changed the file, too, which is as that left it.
+/// `kept` is the name beside it of what that program wrote into the new file before it went.
+pub(super) fn changed_meanwhile(place: &Place, kept: Option<&OsStr>) -> Failure {
+    let message = format!("`{}` was changed by another program in the same moment", place.path.shown());
+    let failure = Failure::new(ErrorCode::Conflict, message).detail("rule", "changed-meanwhile");
+    let kept = kept.and_then(|kept| Some(place.path.parent()?.child(kept).ok()?.shown()));
+    match kept {
+        Some(kept) => failure
+            .hint(format!("It was changed twice, and `{kept}` has the other content. Put both together."))
+            .detail("kept", kept),
+        None => failure.hint("Read the file again and repeat the change on what is there now."),
+    }
 }
 
 /// Creates the failure of a change that wants a regular file.

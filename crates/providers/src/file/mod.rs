@@ -15,6 +15,7 @@ mod scan;
 mod single_byte;
 mod temporary;
 mod text;
+mod trade;
 mod transfer;
 mod tree;
 mod version;

@@ -8,7 +8,11 @@ use bailiwick_platform::names::OsStrExt;
 use bailiwick_policy::door_failure;
 
 use super::aside::{Keep, Outgoing, Whole, put_aside};
+use super::change::{Existing, changed_meanwhile};
+use super::temporary::TemporaryName;
+use super::trade::{Expected, Trade, take};
 use super::tree::{AT_ONCE, Counts, Survey};
+use super::version::facts_version;
 use super::{Locks, Place};
 
 /// How to remove.
@@ -63,14 +67,29 @@ pub fn remove(
     }
     let mut counts = Counts::default();
     let Some(survey) = &whole.survey else {
-        place.dir.remove_file(&place.name).map_err(|error| place.failure(&error))?;
-        place.dir.sync().map_err(|error| place.failure(&error))?;
+        let aside = TemporaryName::new(locks.folder(), &place.path.shown())?;
+        let version = facts_version(&stat);
+        take_away(place, &aside, &Existing { stat, version, file: None })?;
+        let failed = |error: DoorError| place.failure(&error);
+        place.dir.remove_file(&aside.name).map_err(failed)?;
+        place.dir.sync().map_err(failed)?;
         return Ok(Removed { stat, counts: whole.counts });
     };
     remove_tree(place, survey, &mut counts, cancel).map_err(|failure| {
         failure.detail("removed", serde_json::json!({"files": counts.files, "folders": counts.folders}))
     })?;
     Ok(Removed { stat, counts })
+}
+
+/// Takes a file or link from its name, to where it is removed. What another program wrote there since it was looked at is
+/// given back.
+pub(super) fn take_away(place: &Place, aside: &TemporaryName, before: &Existing) -> Result<(), Failure> {
+    let old = Expected { stat: &before.stat, version: &before.version, content: None };
+    match take(&place.dir, (&place.name, old), &aside.name) {
+        Ok(Trade::Changed { kept }) => Err(changed_meanwhile(place, kept.as_deref())),
+        Ok(Trade::Done { .. } | Trade::Impossible) => Ok(()),
+        Err(error) => Err(place.failure(&error)),
+    }
 }
 
 /// Removes a tree that was looked through, counting what goes.

@@ -11,8 +11,9 @@ use bailiwick_contract::{Cancel, ErrorCode, Failure};
 use bailiwick_platform::fs::{Attributes, ChangeAttributes, DoorError, Stat, hold_file};
 
 use super::aside::{Keep, Outgoing, Whole, save_aside};
-use super::change::{conflict, not_a_file};
+use super::change::{changed_meanwhile, conflict, not_a_file};
 use super::temporary::{FolderSize, TemporaryName, sweep, temporary_name};
+use super::trade::{Expected, PATIENCE, Trade, trade};
 use super::version::{content_version, facts_version, sha256_hex};
 use crate::versions::FileFacts;
 
@@ -136,9 +137,8 @@ impl Beside<'_> {
         if written.is_err() {
             // It is ours alone; if it cannot be removed, a later sweep does it.
             let _ = place.dir.remove_file(&temporary);
-            return written;
         }
-        place.dir.sync().map_err(|error| place.failure(&error))
+        written
     }
 
     fn fill(
@@ -193,11 +193,16 @@ impl Beside<'_> {
         if let (Some(old), Some(slot)) = (&old, slot) {
             save_aside(place, old, &slot, cancel)?;
         }
-        match before {
-            Some(_) => place.dir.rename(temporary, &place.dir, &place.name),
-            None => place.dir.rename_to_free(temporary, &place.dir, &place.name),
-        }
-        .map_err(|error| match error {
+        let Some(before) = before else { return self.make(temporary) };
+        warnings.extend(self.trade(temporary, file, before, &new.stat)?);
+        Ok(())
+    }
+
+    /// Gives the new file a name that must be free.
+    fn make(&self, temporary: &OsStr) -> Result<(), Failure> {
+        let place = self.place;
+        let made = place.dir.rename_to_free(temporary, &place.dir, &place.name);
+        made.and_then(|()| place.dir.sync()).map_err(|error| match error {
             DoorError::Exists => Failure::new(
                 ErrorCode::Conflict,
                 format!("`{}` came into being meanwhile", place.path.shown()),
@@ -205,6 +210,43 @@ impl Beside<'_> {
             .hint("Look at what is there now, then try again."),
             other => place.failure(&other),
         })
+    }
+
+    /// Puts the new file in the place of the old one. Returns what the client should know.
+    fn trade(
+        &self,
+        temporary: &OsStr,
+        file: File,
+        before: &Existing,
+        new: &Stat,
+    ) -> Result<Option<String>, Failure> {
+        let Self { place, replacement, version, .. } = self;
+        let dir = &place.dir;
+        let old = Expected {
+            stat: &before.stat,
+            version: &before.version,
+            content: replacement
+                .known
+                .filter(|known| known.version == before.version)
+                .map(|known| known.content),
+        };
+        let new = Expected { stat: new, version, content: Some(replacement.content) };
+        match trade(dir, (temporary, new), (&place.name, old), Some(file), PATIENCE) {
+            Ok(Trade::Done { is_written: false }) => Ok(None),
+            Ok(Trade::Done { is_written: true }) => Ok(Some(format!(
+                "Another program has the old file of `{}` open: what it writes from now on is not in the new one.",
+                place.path.shown()
+            ))),
+            Ok(Trade::Changed { kept }) => Err(changed_meanwhile(place, kept.as_deref())),
+            Ok(Trade::Impossible) => dir
+                .rename(temporary, dir, &place.name)
+                .and_then(|()| dir.sync())
+                .map(|()| None)
+                .map_err(|error| place.failure(&error)),
+            Err(DoorError::NotFound) if replacement.if_version.is_some() => Err(conflict(place, None)),
+            Err(DoorError::NotFound) => self.make(temporary).map(|()| None),
+            Err(error) => Err(place.failure(&error)),
+        }
     }
 }
 

@@ -104,15 +104,27 @@ impl WritableDir {
         other_name: &OsStr,
         aside: &OsStr,
     ) -> Result<(), DoorError> {
+        match self.exchange_at_once(name, with, other_name)? {
+            true => Ok(()),
+            false => self.exchange_by_way_of(name, with, other_name, aside),
+        }
+    }
+
+    /// Lets two entries of the same file system trade places in one step. Returns `false`, with nothing changed, where
+    /// the system or the file system has no such step.
+    ///
+    /// Those who watch the folders hear of the second name first, and last that something has come to the first.
+    ///
+    /// # Errors
+    /// [`DoorError::CrossDevice`], and the usual ones.
+    pub fn exchange_at_once(&self, name: &OsStr, with: &Self, other_name: &OsStr) -> Result<bool, DoorError> {
         check_name(name)?;
         check_name(other_name)?;
         check_entry(self.as_fd(), name.as_bytes())?;
         check_entry(with.as_fd(), other_name.as_bytes())?;
         match renameat_with(self.as_fd(), name, with.as_fd(), other_name, RenameFlags::EXCHANGE) {
-            Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
-                self.exchange_by_way_of(name, with, other_name, aside)
-            }
-            other => other.map_err(rename_error),
+            Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => Ok(false),
+            other => other.map(|()| true).map_err(rename_error),
         }
     }
 

@@ -120,6 +120,14 @@ impl WritableDir {
         self.exchange_by_way_of(name, with, other_name, aside)
     }
 
+    /// Returns `false`: this system has no single step by which two entries trade places.
+    ///
+    /// # Errors
+    /// None.
+    pub const fn exchange_at_once(&self, _: &OsStr, _: &Self, _: &OsStr) -> Result<bool, DoorError> {
+        Ok(false)
+    }
+
     /// Removes a file or link by name.
     ///
     /// # Errors

@@ -1,0 +1,180 @@
+//! Putting a finished file in the place of another, and looking afterwards at what it has replaced: what another program
+//! wrote there after the last look before is given back.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use bailiwick_contract::{Cancel, id};
+use bailiwick_platform::fs::{Attributes, Dir, DoorError, FileKind, Stat, WritableDir, is_open_for_writing};
+
+use super::change::holds;
+use super::version::{content_version, hash_file};
+
+/// How long programs that have an old file open for writing are waited for.
+pub(super) const PATIENCE: Duration = Duration::from_millis(250);
+/// How long to wait between two looks at that.
+const PAUSE: Duration = Duration::from_millis(1);
+/// How long a look at a content may take.
+const LOOK: Duration = Duration::from_secs(60);
+
+/// What a name is expected to stand for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Expected<'a> {
+    /// Its facts.
+    pub stat: &'a Stat,
+    /// Its version.
+    pub version: &'a str,
+    /// Its content, where that is in memory.
+    pub content: Option<&'a [u8]>,
+}
+
+/// What came of a trade.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Trade {
+    /// The new file has the name, and what it has replaced is as it was expected to be. The temporary name is free.
+    Done {
+        /// Whether another program has the old file open for writing.
+        is_written: bool,
+    },
+    /// Another program has changed the file, which has its name again.
+    Changed {
+        /// A name beside it that was made for what was written into the new file before it went.
+        kept: Option<OsString>,
+    },
+    /// The system has no single step for it; nothing is changed.
+    Impossible,
+}
+
+/// Puts the file of a temporary name in the place of `old`, which has the name, and syncs the folder. `own` is what keeps
+/// the temporary name from a sweep until then.
+///
+/// # Errors
+/// [`DoorError::NotFound`] if nothing has the name, and the usual ones.
+pub(super) fn trade(
+    dir: &WritableDir,
+    (temporary, new): (&OsStr, Expected<'_>),
+    (name, old): (&OsStr, Expected<'_>),
+    own: Option<File>,
+    patience: Duration,
+) -> Result<Trade, DoorError> {
+    if !dir.exchange_at_once(name, dir, temporary)? {
+        return Ok(Trade::Impossible);
+    }
+    drop(own);
+    // Who has just found the old file by its name has opened it before this is over.
+    let synced = dir.sync();
+    let look = old.look(dir, temporary, patience);
+    if !look.is_same {
+        return Ok(Trade::Changed { kept: give_back(dir, (temporary, new), name, patience)? });
+    }
+    // What stays is removed by a sweep.
+    let _ = dir.remove_file(temporary);
+    synced.map(|()| Trade::Done { is_written: look.is_written })
+}
+
+/// Gives a changed file its name back. Returns the name of what was written into ours meanwhile.
+fn give_back(
+    dir: &WritableDir,
+    (temporary, new): (&OsStr, Expected<'_>),
+    name: &OsStr,
+    patience: Duration,
+) -> Result<Option<OsString>, DoorError> {
+    match dir.exchange_at_once(name, dir, temporary) {
+        Ok(true) if new.look(dir, temporary, patience).is_same => return dir.sync().map(|()| None),
+        // It was removed.
+        Err(DoorError::NotFound) if dir.rename_to_free(temporary, dir, name).is_ok() => {
+            return dir.sync().map(|()| None);
+        }
+        // Both have something of others.
+        Ok(_) | Err(_) => {}
+    }
+    keep_both(dir, temporary, name).map(Some)
+}
+
+/// Returns a file of others that cannot have its name back another one beside it.
+fn keep_both(dir: &WritableDir, temporary: &OsStr, name: &OsStr) -> Result<OsString, DoorError> {
+    let mut kept = name.to_owned();
+    kept.push(format!(".meanwhile-{}", id::new_id()));
+    dir.rename_to_free(temporary, dir, &kept)?;
+    dir.sync().map(|()| kept)
+}
+
+/// Takes `old` from its name, to a temporary name where it can be removed.
+///
+/// # Errors
+/// The usual ones.
+pub(super) fn take(
+    dir: &WritableDir,
+    (name, old): (&OsStr, Expected<'_>),
+    temporary: &OsStr,
+) -> Result<Trade, DoorError> {
+    dir.rename_to_free(name, dir, temporary)?;
+    let look = old.look(dir, temporary, PATIENCE);
+    if look.is_same {
+        return Ok(Trade::Done { is_written: look.is_written });
+    }
+    let kept = match dir.rename_to_free(temporary, dir, name) {
+        Ok(()) => None,
+        Err(_) => Some(keep_both(dir, temporary, name)?),
+    };
+    Ok(Trade::Changed { kept })
+}
+
+/// What a look has shown.
+struct Look {
+    is_same: bool,
+    is_written: bool,
+}
+
+impl Expected<'_> {
+    fn look(&self, dir: &Dir, name: &OsStr, patience: Duration) -> Look {
+        let of_facts = |is_same| Look { is_same, is_written: false };
+        if self.stat.kind != FileKind::File {
+            return of_facts(dir.stat(name).is_ok_and(|stat| self.has_facts(&stat)));
+        }
+        let mut opened = match dir.open_file(name) {
+            Ok(opened) if opened.stat.id == self.stat.id => opened,
+            // This user may replace it, but not read it.
+            Err(DoorError::Denied) => {
+                return of_facts(dir.stat(name).is_ok_and(|stat| self.has_facts(&stat)));
+            }
+            Ok(_) | Err(_) => return of_facts(false),
+        };
+        let is_written = is_still_written(&opened.file, patience);
+        let Ok(stat) = opened.file.facts() else { return of_facts(false) };
+        let is_same = match self.content {
+            Some(content) => holds(&opened.file, &stat, content),
+            None if self.version.starts_with("s-") => {
+                stat.size == self.stat.size
+                    && hash_file(&mut opened.file, &Cancel::after(LOOK))
+                        .is_ok_and(|sha256| content_version(&sha256) == self.version)
+            }
+            None => self.has_facts(&stat),
+        };
+        Look { is_same, is_written }
+    }
+
+    /// Whether facts are the expected ones, but for the time at which something got another name.
+    fn has_facts(&self, stat: &Stat) -> bool {
+        let of = |stat: &Stat| (stat.kind, stat.id, stat.size, stat.modified_ns);
+        of(stat) == of(self.stat)
+    }
+}
+
+/// Waits until nobody has a file open for writing. Returns whether somebody still has.
+fn is_still_written(file: &File, patience: Duration) -> bool {
+    let end = Instant::now() + patience;
+    while is_open_for_writing(file) == Some(true) {
+        if Instant::now() >= end {
+            return true;
+        }
+        thread::sleep(PAUSE);
+    }
+    false
+}
+
+#[cfg(test)]
+#[path = "trade_tests.rs"]
+mod tests;
