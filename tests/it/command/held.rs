@@ -45,6 +45,14 @@ async fn the_computer_tells_its_levels_and_what_holds_a_scope() {
     assert_eq!(commands["level"], info["data"]["sandbox"]["strongest"], "{info:#}");
     // What is installed and may run; Git is installed, too.
     assert_eq!(commands["installed"], json!(["make"]), "{info:#}");
+    // It tells its version where it is fully sandboxed, and nothing is run for that elsewhere.
+    let asked = json!({"op": "computer.info", "input": {"include": ["versions"]}});
+    let versions = &yard.send(asked).await["data"]["versions"];
+    let is_full = commands["level"] == json!(Containment::Full);
+    let version = versions["app"]["make"].as_str();
+    assert_eq!(version.is_some_and(|version| version.contains('.')), is_full, "{versions}");
+    let told = versions["app"].as_object().map_or(0, serde_json::Map::len);
+    assert_eq!(told, usize::from(is_full), "what may not run is not asked: {versions}");
     if !commands["level"].is_null() {
         let data = yard.run(json!(["true"])).await;
         assert_eq!(data["sandbox"]["level"], commands["level"], "{info:#}");

@@ -7,7 +7,7 @@ use super::prepare::closed_folders;
 use super::program::SearchPath;
 
 /// Git, the usual search, and what builds, tests and installs packages.
-const TOOLS: &[&str] = &[
+pub(super) const TOOLS: &[&str] = &[
     "git", "rg", "node", "npm", "pnpm", "yarn", "bun", "deno", "python3", "pip", "uv", "poetry", "cargo",
     "go", "java", "mvn", "gradle", "dotnet", "ruby", "bundle", "php", "composer", "make", "cmake", "gcc",
     "docker",

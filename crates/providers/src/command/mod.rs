@@ -12,6 +12,7 @@ mod program;
 mod run;
 mod shown;
 mod temporary;
+mod tool_versions;
 mod violations;
 
 pub(super) use ansi::Stripper;
@@ -29,4 +30,5 @@ pub use run::{Listener, Ran, Run, Running, run};
 pub use shown::{HEAD_SHARE, Shown, as_base64, as_text, need, share};
 pub use temporary::remove_abandoned;
 pub(super) use temporary::{make_shared, remove_left};
+pub use tool_versions::{VersionContext, tool_versions};
 pub use violations::{Failed, describe_memory_excess, hints};

@@ -18,7 +18,7 @@ use bailiwick_platform::launch::{hides_files, job_memory, levels};
 use bailiwick_platform::system::system;
 use bailiwick_policy::{Grants, STAGES, Scope, Standing};
 use bailiwick_providers::codex;
-use bailiwick_providers::command::{installed_tools, level};
+use bailiwick_providers::command::{VersionContext, installed_tools, level, tool_versions};
 
 /// The operation.
 pub struct Op;
@@ -41,6 +41,8 @@ pub enum Part {
     Policy,
     /// How commands can be sandboxed on this computer, and why not more strongly.
     Sandbox,
+    /// The versions of the programs that are `installed`, for each scope whose commands are fully sandboxed.
+    Versions,
     /// Whether the displays can be read, to those who may take pictures of them.
     Screen,
     /// Whether the history and each scope's folders are valid.
@@ -119,6 +121,7 @@ impl RunAsync for Op {
                 Part::Scopes => ("scopes", describe_scopes(cx, &shared).await),
                 Part::Policy => ("policy", policy()),
                 Part::Sandbox => ("sandbox", sandbox()),
+                Part::Versions => ("versions", versions(cx, &shared).await?),
                 Part::Screen => ("screen", screen(cx, &scopes).await?),
                 Part::Status => ("status", status(cx, &scopes).await),
                 Part::Operations => {
@@ -223,10 +226,43 @@ fn programs(scope: &Scope) -> Vec<String> {
     names.take(MAX_PROGRAMS).collect()
 }
 
+/// Returns whether the caller may run commands in a scope.
+fn may_run_commands(cx: &Context, scope: &Scope) -> bool {
+    let may = |capability| standing(cx, scope, capability) != Standing::Denied;
+    may(Capability::CommandRun) || may(Capability::PackageRun)
+}
+
+/// Returns the versions of the usual programs that are installed, for each scope where the caller may run them.
+async fn versions(cx: &Context, scopes: &[&Arc<Scope>]) -> Result<Value, Failure> {
+    let mut versions = Map::new();
+    for scope in scopes.iter().copied().filter(|scope| may_run_commands(cx, scope)) {
+        let around = VersionContext {
+            launcher: Arc::clone(&cx.service.launcher),
+            dirs: cx.service.dirs.clone(),
+            scope: Arc::clone(scope),
+            roots: cx.service.roots.clone(),
+            cancel: cx.cancel.clone(),
+        };
+        let runs_any = runs_any(scope);
+        let allowed = scope.commands().rules().implications();
+        let may_run = |name: &str| runs_any || allowed.iter().any(|(program, _)| program == name);
+        let found = tool_versions(&around, may_run).await?;
+        if !found.is_empty() {
+            versions.insert(scope.id().to_owned(), json!(found));
+        }
+    }
+    Ok(Value::Object(versions))
+}
+
+/// Returns whether any program runs in a scope.
+fn runs_any(scope: &Scope) -> bool {
+    let commands = scope.commands();
+    commands.runs_any_program() && level(commands.hold().sandbox).is_ok_and(|it| it == Containment::Full)
+}
+
 /// Returns what will hold the commands of a scope, to those who may run them.
 async fn describe_commands(cx: &Context, scope: &Arc<Scope>) -> Option<Value> {
-    let may = |capability| standing(cx, scope, capability) != Standing::Denied;
-    if !may(Capability::CommandRun) && !may(Capability::PackageRun) {
+    if !may_run_commands(cx, scope) {
         return None;
     }
     let hold = scope.commands().hold();
@@ -234,7 +270,7 @@ async fn describe_commands(cx: &Context, scope: &Arc<Scope>) -> Option<Value> {
         Ok(level) => (Some(level), None),
         Err(failure) => (None, Some(failure.message)),
     };
-    let runs_any = scope.commands().runs_any_program() && level == Some(Containment::Full);
+    let runs_any = runs_any(scope);
     let accepts = match runs_any {
         true => "any program; a string may be any text for bash",
         false => "the programs that the rules allow; a string of literal words",
