@@ -1,7 +1,7 @@
 //! What a scope grants, in plain words, and for whom its sensitive files are closed.
 
 use bailiwick_config::ScopeConfig;
-use bailiwick_contract::Capability;
+use bailiwick_contract::{Capability, ScopeType};
 use bailiwick_platform::launch::hides_files;
 use bailiwick_providers::command::level;
 

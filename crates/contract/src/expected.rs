@@ -164,8 +164,8 @@ mod tests {
             (json!({"kind": "link"}), "`options.kind` must be one of `file`, `dir`"),
             (json!({"names": 3}), "`options.names` must be a list of texts"),
         ] {
-            let fields = value.as_object().expect("an object").clone();
-            let failure = parse::<Sample>("options", fields, &names, &[]).expect_err("wrong");
+            let fields = value.as_object().expect("an object");
+            let failure = parse::<Sample>("options", fields.iter(), &names, &[]).expect_err("wrong");
             assert_eq!(failure.message, message);
         }
     }

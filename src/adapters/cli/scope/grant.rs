@@ -24,7 +24,7 @@ pub fn allow(scope: &mut ScopeConfig, AllowArgs { grant: args, ask }: &AllowArgs
     let policy = &mut scope.policy;
     for glob in &args.files {
         policy.closed_files.retain(|it| it != glob);
-        if args.ask {
+        if *ask {
             move_to(glob.clone(), &mut policy.ask_files);
         } else {
             policy.ask_files.retain(|it| it != glob);
@@ -33,7 +33,7 @@ pub fn allow(scope: &mut ScopeConfig, AllowArgs { grant: args, ask }: &AllowArgs
     }
     for name in &args.operation {
         let name = operation(name)?;
-        if args.ask {
+        if *ask {
             move_to(name, &mut policy.ask_operations);
         } else {
             policy.ask_operations.retain(|it| *it != name);
