@@ -503,7 +503,7 @@ const FAULTS: &[Fault] = &[
     Fault {
         name: "a store that was taken away",
         check: "history",
-        fix: "history verify",
+        fix: "log verify",
         is_mended: false,
         inject: |place| {
             for name in ["history.db", "history.db-wal", "history.db-shm"] {
