@@ -46,7 +46,7 @@ impl TemporaryFolder {
         Ok(Self { path: home.join(TEMPORARY).join(&name), place: Some((inside, name)), lock: Some(lock) })
     }
 
-    /// Notes that the folder of a process names it, and with it whoever removes that.
+    /// Notes that the folder of a process names it, so that what removes that removes it, too.
     pub fn has_process(&mut self) {
         if let Some(lock) = self.lock.take() {
             lock.remove();

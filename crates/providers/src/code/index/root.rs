@@ -183,7 +183,7 @@ impl RootIndex {
                         }
                     }
                 }
-                // Whoever has cancelled it knows what has changed.
+                // What has cancelled it knows what has changed.
                 Some(running) if running.cancel.is_raised() => {}
                 Some(running) if running.rules != rules => running.cancel.cancel(),
                 Some(running) if running.named && running.name.as_deref() == Some(name) => {
