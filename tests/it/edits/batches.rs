@@ -3,15 +3,16 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Child, Stdio};
 use std::time::Instant;
 
 use bailiwick::contract::{Caller, Transport};
+use bailiwick::platform::fs::modes::PermissionsExt;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use support::patience::eventually;
+use support::patience::{PATIENCE, eventually};
 use support::scope::TestScope;
 use support::service::{call, send, wait_for};
 
@@ -224,5 +225,165 @@ fn a_change_that_was_cut_off_is_no_obstacle_to_an_undo() {
         is_done(&write);
         is_done(&undo);
         assert_eq!(tree(&root), before, "{cut_off}");
+    }
+}
+
+/// The program, running a batch until somebody kills it.
+fn begin_batch(world: &TestScope, steps: &Value) -> Child {
+    let words = ["call", "batch.run", "--steps", &steps.to_string()];
+    world.command(&words).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the program starts")
+}
+
+#[test]
+fn a_batch_that_another_service_left_is_taken_back_by_one_that_runs() {
+    let world = TestScope::new().with_capabilities(&["fs:read", "fs:write", "process:manage"]);
+    world.save_config();
+    let path = world.root().join("a.txt");
+    let steps = json!([
+        {"op": "file.write", "target": "a.txt", "input": {"content": "after\n"}},
+        {"op": "process.wait", "input": {"any": [{"until": "time", "seconds": 600}]}},
+    ]);
+    let service = world.boot();
+    let content = || call(&service, json!({"op": "file.read", "target": "a.txt"}))["data"]["content"].clone();
+    // Also the second time, and where the service has seen the batch while it ran.
+    for is_seen in [false, true, false] {
+        fs::write(&path, "before\n").expect("the scope can be written");
+        assert_eq!(content(), "before\n");
+        let mut child = begin_batch(&world, &steps);
+        eventually("the first step is done", || fs::read_to_string(&path).is_ok_and(|it| it == "after\n"));
+        if is_seen {
+            assert_eq!(content(), "after\n", "it runs");
+        }
+        child.kill().expect("it can be killed");
+        child.wait().expect("it ends");
+        assert_eq!(content(), "before\n", "seen before: {is_seen}");
+    }
+}
+
+/// The moments at which a rollback is killed: how many of the files that go back one after another are back.
+#[test]
+fn a_rollback_that_is_killed_is_finished_by_the_next_service() {
+    const FILES: usize = 6;
+    let world = TestScope::new();
+    world.save_config();
+    let root = world.root();
+    let name = |number: usize| format!("{number}.txt");
+    let write = |name: String, text: &str| json!({"op": "file.write", "target": name, "input": {"content": text}, "options": {"overwrite": true}});
+    let mut steps = Vec::new();
+    for text in ["once\n", "twice\n", "thrice\n"] {
+        steps.extend((0..FILES).map(|number| write(name(number), text)));
+    }
+    steps.extend([
+        json!({"op": "file.create", "target": "new.txt", "input": {"content": "new\n"}}),
+        write("new.txt".to_owned(), "newer\n"),
+        write("moved.txt".to_owned(), "changed\n"),
+        json!({"op": "file.move", "target": "moved.txt", "input": {"to": "away.txt"}}),
+        write("away.txt".to_owned(), "changed again\n"),
+        write("dir/a.txt".to_owned(), "changed\n"),
+        json!({"op": "file.delete", "target": "dir", "options": {"recursive": true}}),
+        json!({"op": "file.create", "target": "dir", "input": {"content": "a file\n"}}),
+        json!({"op": "file.read", "target": "none.txt"}),
+    ]);
+    let steps = Value::from(steps);
+    for moment in 0..=FILES {
+        for number in 0..FILES {
+            fs::write(root.join(name(number)), "before\n").expect("the scope can be written");
+        }
+        fs::write(root.join("moved.txt"), "before\n").expect("the scope can be written");
+        fs::create_dir_all(root.join("dir")).expect("the scope can be written");
+        fs::write(root.join("dir/a.txt"), "before\n").expect("the scope can be written");
+        let before = tree(&root);
+        let mut child = begin_batch(&world, &steps);
+        let is = |number: usize, text: &str| {
+            fs::read_to_string(root.join(name(number))).is_ok_and(|it| it == text)
+        };
+        eventually("all is changed", || root.join("dir").is_file() || root.join("away.txt").exists());
+        let began = Instant::now();
+        let mut is_over = false;
+        while (0..FILES).filter(|number| is(*number, "before\n")).count() < moment && !is_over {
+            assert!(began.elapsed() < *PATIENCE, "nothing goes back");
+            is_over = child.try_wait().expect("it can be asked").is_some();
+        }
+        // It may have ended before.
+        let _ = child.kill();
+        child.wait().expect("it ends");
+        let look = world.cli(&["call", "file.stat", "0.txt", "--json"]);
+        assert_eq!(look["ok"], true, "{look}");
+        assert_eq!(tree(&root), before, "killed when {moment} files were back");
+    }
+    let undos =
+        json!({"op": "history.timeline", "input": {"query": "history.undo"}, "options": {"limit": 100}});
+    let undos = call(&world.boot(), undos);
+    let rows = undos["data"]["operations"].as_array().unwrap_or_else(|| panic!("{undos:#}"));
+    assert!(rows.iter().all(|row| row["code"].is_null()), "{undos:#}");
+}
+
+/// Each plan is done as a whole, and then its check fails.
+#[test]
+fn each_of_25_plans_whose_check_fails_leaves_the_tree_as_it_was() {
+    let write = |name: &str, text: &str| json!({"op": "file.write", "target": name, "input": {"content": text}, "options": {"overwrite": true}});
+    let create = |name: &str| json!({"op": "file.create", "target": name, "input": {"content": "new\n"}});
+    let patch = |name: &str| json!({"op": "file.patch", "target": name, "input": {"edits": [{"old": ".txt", "new": " edited"}]}});
+    let remove = |name: &str| json!({"op": "file.delete", "target": name, "options": {"recursive": true}});
+    let rename = |from: &str, to: &str| json!({"op": "file.move", "target": from, "input": {"to": to}});
+    let over = |op: &str, from: &str, to: &str| json!({"op": op, "target": from, "input": {"to": to}, "options": {"ifExists": "replace"}});
+    let copy = |from: &str, to: &str| json!({"op": "file.copy", "target": from, "input": {"to": to}});
+    let mode = json!({"op": "file.write", "target": "a.txt", "input": {"content": "a\n"}, "options": {"mode": "0600", "overwrite": true}});
+    let plans: [Vec<Value>; 25] = [
+        vec![write("a.txt", "x\n")],
+        vec![write("a.txt", "x\n"), write("a.txt", "y\n"), write("a.txt", "a.txt\n")],
+        vec![patch("a.txt"), patch("dir/c.txt"), write("b.txt", "x\n")],
+        vec![create("new.txt")],
+        vec![create("new.txt"), write("new.txt", "x\n"), remove("new.txt")],
+        vec![create("new.txt"), rename("new.txt", "newer.txt"), write("newer.txt", "x\n")],
+        vec![remove("a.txt")],
+        vec![remove("a.txt"), create("a.txt"), write("a.txt", "x\n")],
+        vec![remove("a.txt"), rename("b.txt", "a.txt"), write("a.txt", "x\n")],
+        vec![rename("a.txt", "c.txt")],
+        vec![rename("a.txt", "t.txt"), rename("b.txt", "a.txt"), rename("t.txt", "b.txt")],
+        vec![rename("a.txt", "c.txt"), write("c.txt", "x\n"), create("a.txt")],
+        vec![over("file.move", "a.txt", "b.txt")],
+        vec![over("file.copy", "a.txt", "b.txt"), write("b.txt", "x\n")],
+        vec![copy("a.txt", "c.txt"), write("c.txt", "x\n"), remove("a.txt")],
+        vec![copy("dir", "copy"), write("copy/c.txt", "x\n")],
+        vec![remove("dir")],
+        vec![write("dir/c.txt", "x\n"), remove("dir"), create("dir")],
+        vec![remove("dir/sub"), rename("dir", "folder"), write("folder/c.txt", "x\n")],
+        vec![rename("dir", "folder"), rename("folder/sub", "sub"), patch("sub/d.txt")],
+        vec![copy("dir", "copy"), over("file.move", "copy", "dir")],
+        vec![copy("dir/sub", "sub"), over("file.copy", "sub", "dir")],
+        vec![mode.clone(), rename("a.txt", "dir/a.txt")],
+        vec![mode, remove("a.txt"), copy("b.txt", "a.txt"), patch("a.txt")],
+        vec![
+            write("a.txt", "x\n"),
+            patch("b.txt"),
+            remove("dir/c.txt"),
+            rename("dir/sub", "sub"),
+            create("n.txt"),
+            over("file.move", "n.txt", "a.txt"),
+            copy("sub", "dir/sub"),
+            remove("sub"),
+            write("dir/sub/d.txt", "x\n"),
+        ],
+    ];
+    let modes = |root: &Path| -> Vec<u32> {
+        ["a.txt", "b.txt", "dir", "dir/c.txt", "dir/sub/d.txt"]
+            .iter()
+            .map(|name| fs::metadata(root.join(name)).expect("it is there").permissions().mode())
+            .collect()
+    };
+    let check = json!([{"op": "file.read", "target": "never.txt"}]);
+    for (number, steps) in plans.into_iter().enumerate() {
+        let world = TestScope::new();
+        let (service, root) = (world.boot(), world.root());
+        fill(&root);
+        let before = (tree(&root), modes(&root));
+        let count = steps.len();
+        let answer = call(&service, json!({"op": "batch.run", "input": {"steps": steps, "verify": check}}));
+        let details = &answer["error"]["details"];
+        assert_eq!(details["step"], "verify[0]", "plan {number}: all steps are done: {answer:#}");
+        assert_eq!(details["steps"].as_array().map_or(0, Vec::len), count + 1, "plan {number}: {answer:#}");
+        assert_eq!(details["rolledBack"], true, "plan {number}: {answer:#}");
+        assert_eq!((tree(&root), modes(&root)), before, "plan {number}: {answer:#}");
     }
 }

@@ -11,6 +11,8 @@ use bailiwick::service::Service;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
+#[cfg(unix)]
+use crate::installation::Installation;
 use crate::system::{Need, lacks, tries};
 use support::scope::TestScope;
 use support::service::{call, send, wait_for};
@@ -232,4 +234,79 @@ fn what_another_client_wrote_is_overwritten_only_by_who_has_read_it_or_says_so()
     assert!(again(Transport::Http, "1", "1") && again(Transport::Http, "2", "2"));
     assert!(again(Transport::Cli, "3", "3") && again(Transport::Cli, "4", "4"));
     assert!(!again(Transport::Stdio, "5", "5"));
+}
+
+/// Two clients of one service, over HTTP.
+#[cfg(unix)]
+#[test]
+fn a_client_hears_with_its_next_result_that_another_changed_what_it_has_read() {
+    let place = Installation::new();
+    assert_eq!(place.run(&["setup", "project", "--preset", "coding", "--yes"]).exit, 0);
+    let (one, other) = (place.make_token("one"), place.make_token("other"));
+    let service = place.start();
+    let ask = |token: &str, op: &str, target: &str, input: Value| {
+        service.ask(token, &json!({"scope": "project", "op": op, "target": target, "input": input}))
+    };
+    let is_done = |answer: Value| {
+        assert_eq!(answer["ok"], true, "{answer}");
+        answer
+    };
+    let read = |token: &str, path: &str| is_done(ask(token, "file.read", path, json!({})));
+    let write =
+        |token: &str, path: &str, text: &str| ask(token, "file.write", path, json!({"content": text}));
+    let heard = |token: &str| is_done(ask(token, "file.list", "", json!({})))["warnings"].clone();
+
+    read(&one, "hello.txt");
+    assert_eq!(heard(&one), json!([]));
+    is_done(write(&other, "hello.txt", "other\n"));
+    assert_eq!(heard(&other), json!([]), "it knows");
+    let warnings = heard(&one);
+    assert!(warnings[0].as_str().is_some_and(|it| it.contains("changed `hello.txt`")), "{warnings}");
+    assert_eq!(heard(&one), json!([]), "once");
+
+    // What it has not read since it does not replace by mistake.
+    let refused = write(&one, "hello.txt", "one\n");
+    assert_eq!(refused["error"]["details"]["rule"], "written-by-another", "{refused}");
+    assert_eq!(read(&one, "hello.txt")["warnings"], json!([]));
+    is_done(write(&one, "hello.txt", "one\n"));
+    // Reading it is hearing of it.
+    assert_eq!(read(&other, "hello.txt")["warnings"], json!([]));
+    assert_eq!(heard(&other), json!([]));
+
+    // A file that goes is changed, and so is one in a folder that goes, or that an undo changes.
+    is_done(ask(&one, "file.mkdir", "folder", json!({})));
+    is_done(write(&one, "folder/a.txt", "a\n"));
+    read(&other, "folder/a.txt");
+    is_done(ask(&one, "file.move", "folder", json!({"to": "moved"})));
+    let warnings = heard(&other);
+    assert!(warnings[0].as_str().is_some_and(|it| it.contains("`folder/a.txt`")), "{warnings}");
+    read(&other, "hello.txt");
+    is_done(
+        service
+            .ask(&one, &json!({"scope": "project", "op": "history.undo", "input": {"since": "2020-01-01"}})),
+    );
+    let warnings = heard(&other);
+    assert!(warnings[0].as_str().is_some_and(|it| it.contains("`hello.txt`")), "{warnings}");
+}
+
+#[cfg(unix)]
+#[test]
+fn only_the_user_takes_back_what_others_changed_since_a_time() {
+    let place = Installation::new();
+    assert_eq!(place.run(&["setup", "project", "--preset", "coding", "--yes"]).exit, 0);
+    let (one, other) = (place.make_token("one"), place.make_token("other"));
+    let service = place.start();
+    let write =
+        json!({"scope": "project", "op": "file.write", "target": "a.txt", "input": {"content": "one\n"}});
+    assert_eq!(service.ask(&one, &write)["ok"], true);
+    let undo =
+        json!({"scope": "project", "op": "history.undo", "input": {"since": "2020-01-01", "callers": "all"}});
+    for token in [&one, &other] {
+        let refused = service.ask(token, &undo);
+        assert_eq!(refused["error"]["details"]["rule"], "undo-of-others", "{refused}");
+        assert!(place.project().join("a.txt").exists());
+    }
+    let done = place.run(&["call", "history.undo", "--since", "2020-01-01", "--callers", "all"]);
+    assert_eq!(done.exit, 0, "{}{}", done.out, done.err);
+    assert!(!place.project().join("a.txt").exists());
 }

@@ -1,6 +1,5 @@
 //! Making a service out of a config.
 
-use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use crate::operations::FAMILIES;
@@ -19,6 +18,7 @@ use bailiwick_providers::parser::ParserPool;
 use bailiwick_providers::process::Processes;
 
 use super::shares::Shares;
+use super::submit::BatchWatch;
 use super::watch::ConfigWatch;
 
 /// How many operations run at the same time; further ones wait for their turn.
@@ -56,8 +56,7 @@ pub struct Service {
     pub(super) held: Arc<Shares>,
     pub(super) watch: OnceLock<ConfigWatch>,
     pub(super) keys: Arc<KeyRing>,
-    /// Whether batches that were cut off have been looked up and taken back.
-    pub(super) is_recovered: AtomicBool,
+    pub(super) batches: BatchWatch,
 }
 
 impl Service {
@@ -109,6 +108,7 @@ impl Service {
         // Pictures whose time was over while no service ran; where none were kept there is nothing to look at.
         CaptureStore::below(&dirs.state).expire();
         remove_abandoned(&dirs.state.join("homes"));
+        let batches = BatchWatch::below(&dirs.state);
         let providers = Providers {
             registry: Registry::new(families),
             processes: Arc::new(Processes::new(&dirs, Arc::clone(&launcher))),
@@ -131,7 +131,7 @@ impl Service {
             held: Shares::new(MAX_HELD),
             watch: OnceLock::new(),
             keys,
-            is_recovered: AtomicBool::new(false),
+            batches,
         }))
     }
 

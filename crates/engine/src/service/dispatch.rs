@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
+use crate::operations::file::warn_of_changes;
 use crate::registry::{Context, Entry, Request, RunForm, Running};
 use bailiwick_contract::{
     Caller, Cancel, Effect, ErrorCode, Failure, Json, Outcome, Progress, ScopeNeed, Threads,
@@ -16,7 +17,7 @@ use bailiwick_policy::Permit;
 use super::approvals::ApprovalRequest;
 use super::boot::ServiceState;
 use super::near;
-use super::record::{Record, Unfinished};
+use super::record::{Notes, Record, Unfinished};
 use super::shares::Share;
 
 /// How long an operation that was told to stop may take to stop on its own.
@@ -53,7 +54,9 @@ pub(super) async fn run(
     let (facts, history) = (state.facts.clone(), record.history().clone());
     let cx = Context::new(request, caller, cancel.clone(), progress, facts, scopes, history);
     if let Some(done) = attempted(&cx, &permit) {
-        return record.finish_async(bounded(Ok(done), &permit), cx.take_notes()).await;
+        let result = bounded(Ok(done), &permit);
+        let notes = notes(&cx, &permit, &result);
+        return record.finish_async(result, notes).await;
     }
     let entry = entry_of(&cx, &permit);
     match entry.run {
@@ -82,7 +85,9 @@ pub(super) async fn run(
                 }
             };
             drop(turn);
-            record.finish_async(bounded(result, &permit), cx.take_notes()).await
+            let result = bounded(result, &permit);
+            let notes = notes(&cx, &permit, &result);
+            record.finish_async(result, notes).await
         }
         RunForm::Blocking(run) => {
             let has_effect = !permit.spec().effect.is_read_only();
@@ -98,7 +103,8 @@ pub(super) async fn run(
                 let result = result.map_err(|failure| near::with_names(&permit, failure));
                 let result = bounded(result, &permit);
                 let record = take(&shared)?;
-                Some(record.finish(result, cx.take_notes()))
+                let notes = notes(&cx, &permit, &result);
+                Some(record.finish(result, notes))
             });
             let failure = tokio::select! {
                 done = &mut work => return match done {
@@ -124,6 +130,15 @@ pub(super) async fn run(
             }
         }
     }
+}
+
+/// Returns what is said beside a result.
+fn notes(cx: &Context, permit: &Permit, result: &Result<Json, Failure>) -> Notes {
+    // Of a failure nothing but the failure goes to the client, who hears of the rest with the next result.
+    if result.is_ok() {
+        warn_of_changes(cx, permit);
+    }
+    cx.take_notes()
 }
 
 fn take(record: &Mutex<Option<Record>>) -> Option<Record> {

@@ -4,7 +4,6 @@ use std::future::{Future, pending, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
@@ -62,7 +61,7 @@ impl Service {
         gone: &CancellationToken,
         progress: &Progress,
     ) -> Outcome {
-        if !self.is_recovered.load(Ordering::Acquire) {
+        if self.batches.unseen().is_some() {
             self.take_back_batches().await;
         }
         self.handle_part(caller, None, envelope, gone, progress).await

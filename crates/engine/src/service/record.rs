@@ -21,7 +21,7 @@ const MAX_LEFT_OUT: usize = 32;
 const MAX_TEMPLATE_BYTES: usize = 8_192;
 
 /// The notes of an operation: warnings, images, summary.
-type Notes = (Vec<String>, Vec<Image>, Option<String>);
+pub(super) type Notes = (Vec<String>, Vec<Image>, Option<String>);
 
 /// Why a request was ended that its client did not cancel, once it was. All clones share it.
 #[derive(Debug, Clone, Default)]

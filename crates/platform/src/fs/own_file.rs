@@ -31,6 +31,11 @@ impl FileStamp {
         Stat::of(path).map(|stat| Self::from_stat(&stat))
     }
 
+    /// Returns when the file was changed, in milliseconds since the epoch.
+    pub fn modified_ms(&self) -> i64 {
+        i64::try_from(self.modified_ns / 1_000_000).unwrap_or(i64::MAX)
+    }
+
     fn from_stat(stat: &Stat) -> Self {
         Self { id: stat.id, size: stat.size, modified_ns: stat.modified_ns, changed_ns: stat.changed_ns }
     }

@@ -59,6 +59,7 @@ pub struct Whole {
     pub counts: Counts,
     /// Stands for it as it is.
     pub version: String,
+    fingerprint: Fingerprint,
     pub(super) survey: Option<Survey>,
 }
 
@@ -106,7 +107,26 @@ impl Whole {
             counts.add(&stat);
         }
         fingerprint.add(dir, name, &RelPath::root(), &stat)?;
-        Ok(Self { stat, counts, version: fingerprint.version(), survey })
+        Ok(Self { stat, counts, version: fingerprint.version(), fingerprint, survey })
+    }
+
+    /// Returns the version that it would have if files of it had been changed at these times.
+    pub fn version_with_times(&self, place: &Place, times: &[(PermittedPath, i64)]) -> String {
+        let mut fingerprint = self.fingerprint;
+        let own = place.path.rel().as_bytes();
+        for (path, modified_ns) in times {
+            let below = path.rel().as_bytes().strip_prefix(own).and_then(|rest| match rest {
+                [] => Some(RelPath::root()),
+                [b'/', rest @ ..] => RelPath::parse(rest).ok(),
+                _ => None,
+            });
+            if let (Some(below), Ok(stat)) = (below, path.stat())
+                && stat.kind == FileKind::File
+            {
+                fingerprint.set_time(&below, &stat, *modified_ns);
+            }
+        }
+        fingerprint.version()
     }
 
     /// Returns whether it is a file whose content, with its facts, says all there is to it.

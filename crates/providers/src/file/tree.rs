@@ -56,25 +56,19 @@ impl Fingerprint {
     /// # Errors
     /// Those of reading a link.
     pub fn add(&mut self, dir: &Dir, name: &OsStr, below: &RelPath, stat: &Stat) -> Result<(), DoorError> {
-        let mut hash = Sha256::new();
-        hash.update(below.as_bytes());
-        hash.update([0]);
-        hash.update(stat.kind.describe());
-        match stat.kind {
-            FileKind::File => {
-                hash.update(stat.size.to_le_bytes());
-                hash.update(stat.modified_ns.to_le_bytes());
-                hash.update((stat.mode & 0o777).to_le_bytes());
-            }
-            FileKind::Dir => hash.update((stat.mode & 0o777).to_le_bytes()),
-            FileKind::Symlink => hash.update(dir.read_link(name)?),
-            FileKind::Fifo | FileKind::Socket | FileKind::Device | FileKind::Other => {}
-        }
-        let digest = hash.finalize();
-        let number = digest.first_chunk().map_or(0, |bytes| u128::from_le_bytes(*bytes));
+        let target = match stat.kind {
+            FileKind::Symlink => dir.read_link(name)?,
+            _ => Default::default(),
+        };
         // A sum is the same in any order, and counts an entry that is there twice.
-        self.0 = self.0.wrapping_add(number);
+        self.0 = self.0.wrapping_add(number(below, stat, target.as_ref()));
         Ok(())
+    }
+
+    /// Puts another time in the place of that of a file.
+    pub fn set_time(&mut self, below: &RelPath, stat: &Stat, modified_ns: i64) {
+        let then = Stat { modified_ns: modified_ns.into(), ..*stat };
+        self.0 = self.0.wrapping_sub(number(below, stat, &[])).wrapping_add(number(below, &then, &[]));
     }
 
     /// Returns the version token: `t-` and 24 digits.
@@ -83,6 +77,26 @@ impl Fingerprint {
         digits.truncate(24);
         format!("t-{digits}")
     }
+}
+
+/// Returns what stands for one entry.
+fn number(below: &RelPath, stat: &Stat, target: &[u8]) -> u128 {
+    let mut hash = Sha256::new();
+    hash.update(below.as_bytes());
+    hash.update([0]);
+    hash.update(stat.kind.describe());
+    match stat.kind {
+        FileKind::File => {
+            hash.update(stat.size.to_le_bytes());
+            hash.update(stat.modified_ns.to_le_bytes());
+            hash.update((stat.mode & 0o777).to_le_bytes());
+        }
+        FileKind::Dir => hash.update((stat.mode & 0o777).to_le_bytes()),
+        FileKind::Symlink => hash.update(target),
+        FileKind::Fifo | FileKind::Socket | FileKind::Device | FileKind::Other => {}
+    }
+    let digest = hash.finalize();
+    digest.first_chunk().map_or(0, |bytes| u128::from_le_bytes(*bytes))
 }
 
 /// How much there is, or was.

@@ -1,8 +1,10 @@
-//! Who has written a file last, so that nobody writes over it who does not know what is there.
+//! Who has written a file last, so that nobody writes over it who does not know what is there, and who has read it
+//! before, so that they hear of it.
 //!
 //! In memory, and for a while: what other programs write is not known here.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -12,11 +14,24 @@ const MAX_FILES: usize = 4_096;
 const MAX_CALLERS: usize = 16;
 /// How long a file is remembered.
 const MAX_AGE: Duration = Duration::from_secs(3_600);
+/// How many files a caller hears of at once.
+const MAX_NEWS: usize = 32;
 
 /// The files that callers of one service have written.
 #[derive(Default)]
 pub struct Authors {
     files: Mutex<HashMap<(String, String), LastWriter>>,
+    readers: Mutex<Readers>,
+    /// How many callers have something to hear, so that the others need no lock.
+    unheard: AtomicUsize,
+}
+
+/// Who has read which file, and who has to hear that one was changed.
+#[derive(Default)]
+struct Readers {
+    files: HashMap<(String, String), (VecDeque<String>, Instant)>,
+    /// The changed files, by scope and caller.
+    news: HashMap<(String, String), BTreeSet<String>>,
 }
 
 struct LastWriter {
@@ -29,6 +44,7 @@ struct LastWriter {
 impl Authors {
     /// Remembers that a caller has written a version of a file.
     pub fn write(&self, scope: String, path: String, version: &str, caller: &str) {
+        self.change(&scope, &path, caller);
         let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
         if files.len() >= MAX_FILES {
             files.retain(|_, written| written.at.elapsed() <= MAX_AGE);
@@ -43,8 +59,78 @@ impl Authors {
         files.insert((scope, path), LastWriter { version: version.to_owned(), callers, at: Instant::now() });
     }
 
+    /// Remembers that a caller has changed, moved or removed a file: the others who have read it hear of it.
+    pub fn change(&self, scope: &str, path: &str, caller: &str) {
+        let mut readers = self.readers.lock().unwrap_or_else(PoisonError::into_inner);
+        self.has_heard(&mut readers, scope, path, caller);
+        let Readers { files, news } = &mut *readers;
+        // What is in a folder that goes is changed, too.
+        let is_in =
+            |name: &str| name.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+        for ((of, name), (callers, at)) in
+            files.iter_mut().filter(|((of, name), _)| of == scope && is_in(name))
+        {
+            let is_old = at.elapsed() > MAX_AGE;
+            for other in callers.iter().filter(|it| *it != caller && !is_old) {
+                let news = news.entry((of.clone(), other.clone())).or_default();
+                if news.len() < MAX_NEWS {
+                    news.insert(name.clone());
+                }
+            }
+            callers.retain(|it| it == caller);
+        }
+        self.unheard.store(readers.news.len(), Ordering::Release);
+    }
+
+    /// Returns the files that others have changed since a caller has read them, once.
+    pub fn news(&self, scope: impl FnOnce() -> String, caller: impl FnOnce() -> String) -> BTreeSet<String> {
+        if self.unheard.load(Ordering::Acquire) == 0 {
+            return BTreeSet::new();
+        }
+        let mut readers = self.readers.lock().unwrap_or_else(PoisonError::into_inner);
+        let news = readers.news.remove(&(scope(), caller())).unwrap_or_default();
+        self.unheard.store(readers.news.len(), Ordering::Release);
+        news
+    }
+
+    /// Forgets that a caller was to hear of a file: it knows what is there now.
+    fn has_heard(&self, readers: &mut Readers, scope: &str, path: &str, caller: &str) {
+        if readers.news.is_empty() {
+            return;
+        }
+        let key = (scope.to_owned(), caller.to_owned());
+        if let Some(news) = readers.news.get_mut(&key) {
+            news.remove(path);
+            if news.is_empty() {
+                readers.news.remove(&key);
+            }
+        }
+        self.unheard.store(readers.news.len(), Ordering::Release);
+    }
+
+    fn note_reader(&self, scope: &str, path: &str, caller: &str) {
+        let mut readers = self.readers.lock().unwrap_or_else(PoisonError::into_inner);
+        self.has_heard(&mut readers, scope, path, caller);
+        let key = (scope.to_owned(), path.to_owned());
+        if readers.files.len() >= MAX_FILES && !readers.files.contains_key(&key) {
+            readers.files.retain(|_, (_, at)| at.elapsed() <= MAX_AGE / 2);
+            if readers.files.len() >= MAX_FILES {
+                readers.files.clear();
+            }
+        }
+        let (callers, at) = readers.files.entry(key).or_insert_with(|| (VecDeque::new(), Instant::now()));
+        *at = Instant::now();
+        if !callers.iter().any(|it| it == caller) {
+            if callers.len() >= MAX_CALLERS {
+                callers.pop_front();
+            }
+            callers.push_back(caller.to_owned());
+        }
+    }
+
     /// Remembers that a caller has read a version of a file.
     pub fn read(&self, scope: &str, path: &str, version: &str, caller: &str) {
+        self.note_reader(scope, path, caller);
         let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(written) = files.get_mut(&(scope.to_owned(), path.to_owned())) else { return };
         if written.version == version && !written.callers.iter().any(|it| it == caller) {
@@ -69,6 +155,33 @@ impl Authors {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn who_has_read_a_file_hears_once_that_another_changed_it() {
+        let authors = Authors::default();
+        let news = |caller: &str| authors.news(|| "app".to_owned(), || caller.to_owned());
+        authors.read("app", "a", "s-1", "one");
+        authors.read("app", "a", "s-1", "two");
+        assert!(news("one").is_empty());
+        authors.write("app".to_owned(), "a".to_owned(), "s-2", "two");
+        assert!(news("two").is_empty() && authors.news(|| "lib".to_owned(), || "one".to_owned()).is_empty());
+        assert_eq!(news("one"), BTreeSet::from(["a".to_owned()]));
+        assert!(news("one").is_empty(), "it was heard");
+        authors.write("app".to_owned(), "a".to_owned(), "s-3", "two");
+        assert!(news("one").is_empty(), "it has not read it since");
+        // Who reads or writes it again knows what is there.
+        authors.read("app", "a", "s-3", "one");
+        authors.change("app", "a", "two");
+        authors.read("app", "a", "s-4", "one");
+        assert!(news("one").is_empty());
+        authors.change("app", "a", "two");
+        authors.write("app".to_owned(), "a".to_owned(), "s-5", "one");
+        assert!(news("one").is_empty());
+        for number in 0..2 * MAX_FILES {
+            authors.read("app", &number.to_string(), "s-1", "one");
+        }
+        assert!(authors.readers.lock().expect("nobody else has it").files.len() <= MAX_FILES);
+    }
 
     #[test]
     fn a_version_is_known_to_who_wrote_it_and_to_who_has_read_it() {

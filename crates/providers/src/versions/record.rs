@@ -22,6 +22,9 @@ pub struct Record {
     /// The id of the batch that the request is a step of, if it is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub batch: Option<String>,
+    /// The undo ids of the changes that it takes back, if it is an undo.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub takes_back: Vec<String>,
     /// Its files.
     pub files: Vec<Kept>,
     /// How things that are kept whole are put back, in order. Where there are any, the files are not put back one by one.
@@ -42,6 +45,8 @@ pub struct ChangeSource<'a> {
     pub caller: &'a str,
     /// The id of the batch that the request is a step of, if it is one.
     pub batch: Option<&'a str>,
+    /// The undo ids of the changes that it takes back, if it is an undo.
+    pub takes_back: &'a [String],
 }
 
 /// A file as it was.

@@ -29,6 +29,8 @@ const MAX_CONTENT_BYTES: u64 = 64 << 20;
 const MAX_RECORD_BYTES: u64 = 4 << 20;
 /// How many digits of a hash name a path.
 const PATH_DIGITS: usize = 32;
+/// How many digits of a hash stand for a scope's folders.
+const KEY_DIGITS: usize = 16;
 /// How much a file takes beside its content.
 const FILE_BYTES: u64 = 4_096;
 /// How long a change can be taken back.
@@ -119,6 +121,11 @@ impl VersionStore {
     /// Returns the most that is kept whole, in bytes.
     pub const fn max_whole_bytes() -> u64 {
         WHOLE.max_bytes
+    }
+
+    /// Returns how long a change can be taken back, unless its room is needed before.
+    pub const fn max_age() -> Duration {
+        MAX_AGE
     }
 
     /// Keeps files as they are before a change, and returns the id by which the change can be taken back. All of it is
@@ -234,6 +241,25 @@ impl VersionStore {
         scope: &str,
         since_ms: i64,
         until_ms: i64,
+        is_wanted: impl FnMut(&Record) -> ControlFlow<(), bool>,
+    ) -> Vec<FoundRecord> {
+        self.changes_between(Some(scope), since_ms, until_ms, is_wanted)
+    }
+
+    /// As [`VersionStore::changes_since`], of every scope. For the user.
+    pub fn all_changes_since(
+        &self,
+        since_ms: i64,
+        is_wanted: impl FnMut(&Record) -> ControlFlow<(), bool>,
+    ) -> Vec<FoundRecord> {
+        self.changes_between(None, since_ms, i64::MAX, is_wanted)
+    }
+
+    fn changes_between(
+        &self,
+        scope: Option<&str>,
+        since_ms: i64,
+        until_ms: i64,
         mut is_wanted: impl FnMut(&Record) -> ControlFlow<(), bool>,
     ) -> Vec<FoundRecord> {
         let mut names: Vec<(String, PathBuf)> = Vec::new();
@@ -248,7 +274,10 @@ impl VersionStore {
         names.sort_unstable_by(|one, next| next.0.cmp(&one.0));
         let mut found = Vec::new();
         for (undo_id, file) in names {
-            let Some(record) = read_record(&file, scope, &undo_id) else { continue };
+            let Some(record) = read_any_record(&file, &undo_id) else { continue };
+            if scope.is_some_and(|scope| record.record.scope != scope) {
+                continue;
+            }
             match is_wanted(&record.record) {
                 ControlFlow::Continue(true) => found.push(record),
                 ControlFlow::Continue(false) => {}
@@ -360,6 +389,7 @@ fn new_record(
         operation_id: source.operation_id.to_owned(),
         caller: source.caller.to_owned(),
         batch: source.batch.map(str::to_owned),
+        takes_back: source.takes_back.to_vec(),
         files,
         relocations,
     }
@@ -372,6 +402,19 @@ fn to_line(record: &Record) -> io::Result<Vec<u8>> {
         return Err(io::ErrorKind::FileTooLarge.into());
     }
     Ok(json)
+}
+
+/// Names a scope in the store: by its folders too, so that a scope that was given other ones finds
+/// nothing of the old.
+pub fn scope_key<'a>(id: &str, roots: impl Iterator<Item = &'a Path>) -> String {
+    let mut key = id.to_owned();
+    for root in roots {
+        key.push('\0');
+        key.push_str(&root.to_string_lossy());
+    }
+    let mut digits = sha256_hex(key.as_bytes());
+    digits.truncate(KEY_DIGITS);
+    format!("{id} {digits}")
 }
 
 fn path_key(scope: &str, path: &str) -> String {
@@ -437,12 +480,20 @@ fn name_by_path(part: &Path, key: &str, undo_id: &str) -> io::Result<()> {
 }
 
 fn read_record(file: &Path, scope: &str, undo_id: &str) -> Option<FoundRecord> {
+    read_any_record(file, undo_id).filter(|found| found.record.scope == scope)
+}
+
+/// Reads a record, whatever its scope is.
+fn read_any_record(file: &Path, undo_id: &str) -> Option<FoundRecord> {
     let (opened, _): (File, _) = open_own_file(file, Secrecy::Secret).ok()?;
     let mut json = Vec::new();
     BufReader::new(opened.take(MAX_RECORD_BYTES)).read_until(b'\n', &mut json).ok()?;
     let record: Record = serde_json::from_slice(json.strip_suffix(b"\n")?).ok()?;
-    let is_it = record.scope == scope && record.undo_id == undo_id;
-    is_it.then(|| FoundRecord { record, file: file.to_owned(), contents_at: json.len() as u64 })
+    (record.undo_id == undo_id).then(|| FoundRecord {
+        record,
+        file: file.to_owned(),
+        contents_at: json.len() as u64,
+    })
 }
 
 #[cfg(test)]
@@ -472,6 +523,7 @@ mod tests {
             operation_id: "01JD0000000000000000000000",
             caller: "local",
             batch: None,
+            takes_back: &[],
         }
     }
 

@@ -45,6 +45,15 @@ pub struct UnfinishedBatch {
     journal: Journal,
 }
 
+/// The batches that have not ended.
+#[derive(Debug, Default)]
+pub struct FoundBatches {
+    /// Those whose processes have gone.
+    pub unfinished: Vec<UnfinishedBatch>,
+    /// Whether others run, in this process or another.
+    pub are_some_running: bool,
+}
+
 impl Journal {
     /// Writes down that a batch begins. It is on disk then.
     ///
@@ -76,32 +85,38 @@ impl UnfinishedBatch {
     }
 }
 
-/// Lists the batches whose processes have gone before they had ended.
-pub fn unfinished(state: &Path) -> Vec<UnfinishedBatch> {
+/// Looks for batches that have not ended.
+pub fn find_batches(state: &Path) -> FoundBatches {
     let folder = folder(state);
-    let Ok(entries) = fs::read_dir(&folder) else { return Vec::new() };
-    let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
-    let read = |name: String| {
-        let lock = FileLock::try_take(&folder, &lock_name(&name)).ok().flatten()?;
+    let mut found = FoundBatches::default();
+    let Ok(entries) = fs::read_dir(&folder) else { return found };
+    for name in entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()) {
+        if !id::is_id(&name) {
+            continue;
+        }
+        let Ok(Some(lock)) = FileLock::try_take(&folder, &lock_name(&name)) else {
+            found.are_some_running = true;
+            continue;
+        };
         let journal = Journal { folder: folder.clone(), name: name.clone(), lock };
         let read = read_own_file(&folder.join(&name), Secrecy::Secret, MAX_BYTES).ok();
-        let Some(entry) = read.and_then(|(bytes, _)| serde_json::from_slice::<Entry>(&bytes).ok()) else {
+        match read.and_then(|(bytes, _)| serde_json::from_slice::<Entry>(&bytes).ok()) {
+            Some(entry) => found.unfinished.push(UnfinishedBatch {
+                id: name,
+                scope: entry.scope,
+                caller: entry.caller,
+                token: entry.token,
+                journal,
+            }),
             // It was cut off before its first step, or has ended this very moment.
-            journal.end();
-            return None;
-        };
-        Some(UnfinishedBatch {
-            id: name,
-            scope: entry.scope,
-            caller: entry.caller,
-            token: entry.token,
-            journal,
-        })
-    };
-    names.filter(|name| id::is_id(name)).filter_map(read).collect()
+            None => journal.end(),
+        }
+    }
+    found
 }
 
-fn folder(state: &Path) -> PathBuf {
+/// Returns the folder of the journals.
+pub fn folder(state: &Path) -> PathBuf {
     state.join("batches")
 }
 

@@ -6,8 +6,8 @@ mod steps;
 
 use crate::registry::{Entry, Family};
 
-pub use journal::{UnfinishedBatch, unfinished};
-pub use run::undo_request;
+pub use journal::{FoundBatches, UnfinishedBatch, find_batches, folder};
+pub use run::{may_pass, undo_request};
 
 /// The family's table.
 pub static FAMILY: Family = Family {

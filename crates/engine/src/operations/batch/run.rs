@@ -132,6 +132,9 @@ struct Batch {
     providers: Arc<Providers>,
     steps: Vec<PlannedStep>,
     verify: Vec<PlannedStep>,
+    /// Whether what was done before a failure stays.
+    keeps: bool,
+    /// Says that it is not finished, where there may be something to take back.
     journal: Option<Journal>,
     /// How many bytes of answers are shown.
     room: usize,
@@ -160,7 +163,14 @@ impl Batch {
         let steps = read(&input.steps, "steps", 0)?;
         let verify = read(&input.verify, "verify", steps.len())?;
         let (id, scope_id) = (cx.request.id.clone(), scope.id().to_owned());
+        let providers = Arc::clone(&cx.service.providers);
+        let only_reads = steps.iter().chain(&verify).all(|step| {
+            providers.registry.entry(&step.op).is_some_and(|entry| entry.spec.effect.is_read_only())
+        });
+        let keeps = on_fail == OnFail::Keep;
         let journal = match on_fail {
+            // Of reads there is nothing to take back.
+            _ if only_reads => None,
             OnFail::Keep => None,
             OnFail::Rollback => {
                 let begun = Journal::begin(&cx.service.dirs.state, &id, &scope_id, &cx.caller);
@@ -174,8 +184,8 @@ impl Batch {
             }
         };
         let room = permit.limits().max_output_bytes;
-        let (caller, providers) = (Arc::clone(&cx.caller), Arc::clone(&cx.service.providers));
-        Ok(Self { id, scope: scope_id, caller, submit, providers, steps, verify, journal, room })
+        let caller = Arc::clone(&cx.caller);
+        Ok(Self { id, scope: scope_id, caller, submit, providers, steps, verify, keeps, journal, room })
     }
 
     async fn run(mut self, gone: CancellationToken) -> Result<Output, Failure> {
@@ -233,12 +243,14 @@ impl Batch {
 
     /// Takes back what was done, if that is wanted, and says what failed.
     async fn fail(self, failure: Failure, step: &PlannedStep, done: Progress) -> Failure {
-        let keep = self.journal.is_none();
-        let undone = match keep {
-            true => Ok(BTreeSet::new()),
-            false => self.take_back().await,
+        let keep = self.keeps;
+        let undone = match self.journal {
+            None => Ok(BTreeSet::new()),
+            Some(_) => self.take_back().await,
         };
-        if let Some(journal) = self.journal {
+        // What found no room is taken back by a later request.
+        let is_tried_again = undone.as_ref().is_err_and(may_pass);
+        if let Some(journal) = self.journal.filter(|_| !is_tried_again) {
             journal.end();
         }
         let what = match &undone {
@@ -266,10 +278,13 @@ impl Batch {
             );
         }
         if let Err(undo) = undone {
-            failed = failed.detail("rollbackError", undo.to_json()).hint(format!(
-                "Taking back failed: {}. Try history.undo with `operation` {}.",
-                undo.message, self.id
-            ));
+            let then = match is_tried_again {
+                true => "It is tried again at each request, until there is room.".to_owned(),
+                false => format!("Try history.undo with `operation` {}.", self.id),
+            };
+            failed = failed
+                .detail("rollbackError", undo.to_json())
+                .hint(format!("Taking back failed: {}. {then}", undo.message));
         }
         for hint in failure.hints {
             failed = failed.hint(hint);
@@ -292,6 +307,12 @@ impl Batch {
             Err(failure) => Err(failure),
         }
     }
+}
+
+/// Returns whether taking back has failed for now: for want of room, or of a history that can be written.
+pub fn may_pass(failure: &Failure) -> bool {
+    let rules = ["no-undo", "no-audit-no-effect"];
+    failure.rule().is_some_and(|rule| rules.contains(&rule)) || failure.code == ErrorCode::ProviderUnavailable
 }
 
 /// Creates the request that takes the changes of a batch back.

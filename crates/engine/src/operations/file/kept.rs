@@ -2,17 +2,21 @@
 
 use std::fmt::Display;
 use std::io::ErrorKind;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use crate::registry::Context;
-use bailiwick_contract::{Cancel, Capability, ErrorCode, Failure, Transport};
+use bailiwick_contract::{Cancel, Capability, ErrorCode, Failure, Transport, id};
 use bailiwick_policy::{PathRules, Permit, PermittedPath};
 use bailiwick_providers::file::{
     Current, MAX_PLAIN_BYTES, Outgoing, Place, Slot, Whole, cannot_undo, current,
 };
 use bailiwick_providers::versions::{
-    Before, ChangeSource, Deposit, FileChange, Kept, Location, Relocation, VersionStore,
+    self, Before, ChangeSource, Deposit, FileChange, Kept, Location, Relocation, VersionStore,
 };
+
+/// How many changed files a warning names.
+const MAX_NAMED: usize = 8;
 
 /// Makes what is kept of a file.
 pub fn before(found: Current) -> Before {
@@ -68,6 +72,27 @@ pub fn has_written(cx: &Context, permit: &Permit, path: String, version: &str) {
     cx.service.seen.authors.write(scope_key(permit).to_owned(), path, version, &asker(cx));
 }
 
+/// Warns of files that others have changed since the caller has read them. Each is named once.
+pub fn warn_of_changes(cx: &Context, permit: &Permit) {
+    // The answers of steps have no room for warnings; that of the batch has.
+    if cx.request.batch.is_some() {
+        return;
+    }
+    let news = cx.service.seen.authors.news(|| scope_key(permit), || asker(cx));
+    if news.is_empty() {
+        return;
+    }
+    let names: Vec<String> = news.iter().take(MAX_NAMED).map(|path| format!("`{path}`")).collect();
+    let more = match news.len() - names.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    cx.warn(format!(
+        "Another client has changed {}{more} since you read that: read it again before you build on it.",
+        names.join(", ")
+    ));
+}
+
 /// Refuses to write over what another caller has written, and this one has not read.
 ///
 /// # Errors
@@ -100,11 +125,27 @@ pub fn is_outdated(cx: &Context, permit: &Permit, path: &str, version: &str) -> 
     cx.service.seen.is_outdated(scope_key(permit), path, version)
 }
 
+/// Returns whether an undo of a change has begun, and was not given up.
+pub fn has_undo_begun(cx: &Context, permit: &Permit, undo_id: &str) -> bool {
+    let store = VersionStore::below(&cx.service.dirs.state);
+    let since_ms = id::began_ms(undo_id).unwrap_or_default();
+    let mut has_begun = false;
+    store.changes_since(&scope_key(permit), since_ms, i64::MAX, |it| {
+        has_begun |= it.takes_back.iter().any(|it| it == undo_id);
+        if has_begun { ControlFlow::Break(()) } else { ControlFlow::Continue(false) }
+    });
+    has_begun
+}
+
 /// What a change keeps, so that it can be taken back.
 pub struct Undo<'a> {
     cx: &'a Context,
     permit: &'a Permit,
     is_wanted: bool,
+    /// The undo ids of the changes that it takes back.
+    takes_back: Vec<String>,
+    /// The names that it gives, changes or takes away.
+    names: Vec<String>,
     kept: Option<Keeping>,
 }
 
@@ -116,7 +157,12 @@ enum Keeping {
 impl<'a> Undo<'a> {
     /// Prepares to keep what a change replaces or removes, unless the client does without undo.
     pub const fn new(cx: &'a Context, permit: &'a Permit, without_undo: bool) -> Self {
-        Self { cx, permit, is_wanted: !without_undo, kept: None }
+        Self { cx, permit, is_wanted: !without_undo, takes_back: Vec::new(), names: Vec::new(), kept: None }
+    }
+
+    /// As [`Undo::new`], for a change that takes others back.
+    pub fn taking_back(cx: &'a Context, permit: &'a Permit, takes_back: Vec<String>) -> Self {
+        Self { takes_back, ..Self::new(cx, permit, false) }
     }
 
     /// Returns whether anything is to be kept.
@@ -135,6 +181,7 @@ impl<'a> Undo<'a> {
             operation_id: &self.cx.request.id,
             caller: self.cx.caller.identity(),
             batch: self.cx.request.batch.as_deref(),
+            takes_back: &self.takes_back,
         }
     }
 
@@ -144,6 +191,7 @@ impl<'a> Undo<'a> {
     /// As [`Undo::whole`].
     pub fn contents(&mut self, changes: &[FileChange]) -> Result<(), Failure> {
         for change in changes {
+            self.names.extend(std::iter::once(&change.path).chain(&change.moved_from).cloned());
             if let Some(version) = &change.version_after {
                 self.cx.service.seen.note(scope_key(self.permit).to_owned(), change.path.clone(), version);
             }
@@ -160,6 +208,7 @@ impl<'a> Undo<'a> {
     /// # Errors
     /// As [`Undo::whole`].
     pub fn moves(&mut self, files: Vec<Kept>, relocations: Vec<Relocation>) -> Result<(), Failure> {
+        self.note_names(&files);
         if self.is_wanted {
             let kept = self.store().note(self.source(scope_key(self.permit)), files, relocations);
             self.kept = Some(Keeping::Record(kept.map_err(|error| not_kept(&error))?));
@@ -177,6 +226,7 @@ impl<'a> Undo<'a> {
         files: Vec<Kept>,
         relocations: Vec<Relocation>,
     ) -> Result<Option<Slot>, Failure> {
+        self.note_names(&files);
         if !self.is_wanted {
             return Ok(None);
         }
@@ -200,6 +250,11 @@ impl<'a> Undo<'a> {
         }
     }
 
+    fn note_names(&mut self, files: &[Kept]) {
+        let names = files.iter().flat_map(|file| std::iter::once(&file.path).chain(&file.moved_from));
+        self.names.extend(names.cloned());
+    }
+
     /// Opens the place of one more thing that goes as a whole.
     ///
     /// # Errors
@@ -216,8 +271,11 @@ impl<'a> Undo<'a> {
     /// # Errors
     /// As [`Undo::whole`].
     pub fn removed(&mut self, place: &Place, going: &Outgoing<'_>) -> Result<Option<Slot>, Failure> {
-        let (Some(old), true) = (going.old, self.is_wanted) else { return Ok(None) };
         let path = place.path.shown();
+        let (Some(old), true) = (going.old, self.is_wanted) else {
+            self.names.push(path);
+            return Ok(None);
+        };
         if old.is_plain()
             && let Some((_, before)) = read(place, &self.cx.cancel)
         {
@@ -239,6 +297,10 @@ impl<'a> Undo<'a> {
     pub fn settle<T>(self, done: Result<T, Failure>) -> Result<(T, Option<String>), Failure> {
         match (done, self.kept) {
             (Ok(done), kept) => {
+                let (scope, asker) = (scope_key(self.permit), asker(self.cx));
+                for name in &self.names {
+                    self.cx.service.seen.authors.change(&scope, name, &asker);
+                }
                 let undo_id = kept.map(|kept| match kept {
                     Keeping::Record(undo_id) => undo_id,
                     Keeping::Deposit(deposit) => deposit.undo_id().to_owned(),

@@ -25,7 +25,8 @@ mod write;
 use crate::registry::{Entry, Family};
 
 pub use kept::scope_key;
-pub use restore::{RestoredFile, not_kept, restore_changes};
+pub use kept::warn_of_changes;
+pub use restore::{RestoredFile, not_kept, restore_changes, restore_changes_after};
 
 /// The family's table.
 pub static FAMILY: Family = Family {

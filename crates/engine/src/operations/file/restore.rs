@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use serde_json::{Map, Value, json};
+
 use crate::registry::prelude::*;
 use bailiwick_contract::{ErrorCode, RawPath};
 use bailiwick_policy::WritablePath;
@@ -15,6 +17,8 @@ use bailiwick_providers::versions::{FileChange, FoundRecord, Kept, VersionStore}
 use super::kept::{self, Undo};
 use super::restore_whole::restore_whole;
 
+/// The rule of a conflict with later changes.
+const CHANGED_SINCE: &str = "changed-since";
 /// The largest text that is compared for a preview.
 const MAX_DIFF_BYTES: usize = 1 << 20;
 
@@ -69,6 +73,9 @@ pub struct RestoredFile {
     /// The change as a unified diff, with `dryRun`, of text and as far as there is room.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub diff: Option<String>,
+    /// When it was changed before, where it has another time now.
+    #[serde(skip)]
+    pub modified_ns: Option<i64>,
 }
 
 impl Operation for Op {
@@ -116,7 +123,7 @@ impl RunBlocking for Op {
                     .hint("Every changing operation answers an `undoId`; file.history lists them."));
             }
         };
-        restore(cx, permit, wanted)
+        restore(cx, permit, wanted, Vec::new())
     }
 }
 
@@ -148,9 +155,25 @@ pub fn not_kept(what: &str) -> Failure {
 /// `not_found` if something is not kept any more; `conflict` if a file was changed since, or between two of them; those
 /// of the path rules, which judge every path.
 pub fn restore_changes(cx: &Context, permit: &Permit, changes: &[FoundRecord]) -> Result<Output, Failure> {
+    restore_changes_after(cx, permit, changes, &[])
+}
+
+/// As [`restore_changes`], after others were taken back: `times` are those that files had before that.
+///
+/// # Errors
+/// As [`restore_changes`].
+pub fn restore_changes_after(
+    cx: &Context,
+    permit: &Permit,
+    changes: &[FoundRecord],
+    times: &[(String, i64)],
+) -> Result<Output, Failure> {
     match changes {
-        [found] if !found.record.relocations.is_empty() => restore_whole(cx, permit, found),
-        _ => restore(cx, permit, by_changes(permit, changes)?),
+        [found] if !found.record.relocations.is_empty() => restore_whole(cx, permit, found, times),
+        _ => {
+            let takes_back = changes.iter().map(|it| it.record.undo_id.clone()).collect();
+            restore(cx, permit, by_changes(permit, changes)?, takes_back)
+        }
     }
 }
 
@@ -247,7 +270,12 @@ struct RestoreStep {
     restored: RestoredFile,
 }
 
-fn restore(cx: &Context, permit: &Permit, wanted: Vec<RestoreTarget>) -> Result<Output, Failure> {
+fn restore(
+    cx: &Context,
+    permit: &Permit,
+    wanted: Vec<RestoreTarget>,
+    takes_back: Vec<String>,
+) -> Result<Output, Failure> {
     let dry_run = permit.common().dry_run;
     let mut sites = Vec::with_capacity(wanted.len());
     for it in &wanted {
@@ -266,14 +294,22 @@ fn restore(cx: &Context, permit: &Permit, wanted: Vec<RestoreTarget>) -> Result<
     let held = Locks::below(&cx.service.dirs.state).take(&places, &cx.cancel)?;
     let mut preview = Preview::new(permit);
     let mut ready = Vec::with_capacity(wanted.len());
+    let mut conflicts = Vec::new();
     for (it, (at, back_to)) in wanted.into_iter().zip(sites) {
         cx.cancel.check()?;
-        ready.push(work_out(cx, it, at, back_to, &mut preview)?);
+        match work_out(cx, it, at, back_to, &mut preview) {
+            Ok(step) => ready.push(step),
+            Err(failure) if failure.rule() == Some(CHANGED_SINCE) => conflicts.push(failure),
+            Err(failure) => return Err(failure),
+        }
+    }
+    if let Some(failure) = several_conflicts(conflicts) {
+        return Err(failure);
     }
     let mut undo_id = None;
     if !dry_run {
         let changes: Vec<FileChange> = ready.iter().map(|it| it.change.clone()).collect();
-        let mut undo = Undo::new(cx, permit, false);
+        let mut undo = Undo::taking_back(cx, permit, takes_back);
         undo.contents(&changes)?;
         let steps = ready.iter_mut().flat_map(|it| std::mem::take(&mut it.steps)).collect();
         let done;
@@ -343,20 +379,23 @@ fn work_out(
 ) -> Result<RestoreStep, Failure> {
     let RestoreTarget { mut path, kept, mut must_be, before, content, back_to: mut goes_to } = wanted;
     let mut found = found_at(&at, cx)?;
-    // A move that was cut off: the file has its old name still.
+    let wanted_version = content.as_ref().map(|content| content_version(&sha256_hex(content)));
+    // A move that was cut off, or was taken back before: the file has its old name.
     if found.is_none()
         && let Some(old) = &back_to
         && let Some(still) = found_at(old, cx)?
-        && before == Some(Some(still.version.clone()))
+        && (before == Some(Some(still.version.clone())) || wanted_version.as_ref() == Some(&still.version))
     {
-        (must_be, found) = (before.clone(), Some(still));
+        (must_be, found) = (Some(Some(still.version.clone())), Some(still));
         (at, path) = (back_to.take().unwrap_or(at), goes_to.take().unwrap_or(path));
     }
     let (shown, now) = (path.shown(), goes_to.map(|path| path.shown()));
     let version_now = found.as_ref().map(|found| found.version.clone());
     let bytes_now = found.as_ref().map(|found| &found.bytes[..]);
     let is_unchanged = now.is_none() && before.as_ref() == Some(&version_now);
-    if !is_unchanged && must_be.is_some_and(|must_be| must_be != version_now) {
+    // An undo that was cut off has put its content back.
+    let is_back = version_now == wanted_version;
+    if !is_unchanged && !is_back && must_be.is_some_and(|must_be| must_be != version_now) {
         let failure = changed_since(&shown);
         return Err(match preview.diff((&shown, &shown), bytes_now, content.as_deref()) {
             Some(diff) => failure.detail("diff", diff),
@@ -368,7 +407,7 @@ fn work_out(
     {
         return Err(changed_since(&place.path.shown()));
     }
-    let version = content.as_ref().map(|content| content_version(&sha256_hex(content)));
+    let version = wanted_version;
     let name = now.as_deref().unwrap_or(&shown);
     let diff = preview.is_dry_run.then(|| preview.diff((&shown, name), bytes_now, content.as_deref()));
     let mode_now = found.as_ref().map(|found| found.stat.mode & 0o777);
@@ -386,6 +425,7 @@ fn work_out(
         version_before: version_now.clone(),
         version: version.clone(),
         diff: diff.flatten(),
+        modified_ns: kept.facts.modified_ns.filter(|_| version.is_some()),
     };
     let before = version_now.zip(content_now);
     let mut steps = Vec::new();
@@ -414,9 +454,28 @@ fn work_out(
     Ok(RestoreStep { steps, change, restored })
 }
 
+/// Creates one failure out of those of several files; `None` if there is none.
+fn several_conflicts(mut conflicts: Vec<Failure>) -> Option<Failure> {
+    if conflicts.len() < 2 {
+        return conflicts.pop();
+    }
+    let each = |failure: &Failure| {
+        let named = ["path", "diff"].iter().filter_map(|name| Some((*name, failure.details.get(*name)?)));
+        named.map(|(name, value)| (name.to_owned(), value.clone())).collect::<Map<String, Value>>()
+    };
+    let all: Vec<Map<String, Value>> = conflicts.iter().map(each).collect();
+    let count = all.len() - 1;
+    let mut first = conflicts.swap_remove(0);
+    first.message = match count {
+        1 => format!("{}, and 1 more file", first.message),
+        _ => format!("{}, and {count} more files", first.message),
+    };
+    Some(first.detail("conflicts", json!(all)))
+}
+
 pub(super) fn changed_since(shown: &str) -> Failure {
     Failure::new(ErrorCode::Conflict, format!("`{shown}` was changed again since"))
-        .detail("rule", "changed-since")
+        .detail("rule", CHANGED_SINCE)
         .detail("path", shown)
         .hint("Take the later changes back first; file.history lists them, the newest first.")
         .hint("Or bring back one version of one file, by `version`.")

@@ -2,11 +2,11 @@
 
 use crate::registry::Context;
 use bailiwick_contract::{Failure, RawPath};
-use bailiwick_policy::Permit;
+use bailiwick_policy::{Permit, PermittedPath};
 use bailiwick_providers::file::{Locks, Place, Site, Slot, Whole, find_place, put_aside, put_back};
 use bailiwick_providers::versions::{FoundRecord, Kept, Location, Relocation, VersionStore};
 
-use super::kept::{Undo, whole_file};
+use super::kept::{Undo, has_undo_begun, whole_file};
 use super::restore::{Output, RestoredFile, changed_since, not_kept, site};
 
 /// One thing that is put elsewhere.
@@ -26,12 +26,23 @@ enum Spot {
     Aside(usize),
 }
 
-/// Puts back what a change has replaced, removed or moved, all of it or nothing.
+/// Puts back what a change has replaced, removed or moved, all of it or nothing. `times` are those that files had before
+/// they were put back by the same undo.
 ///
 /// # Errors
 /// `not_found` if it is not kept any more; `conflict` if something was changed since, or if something else has the name;
 /// those of the path rules, which judge every entry.
-pub fn restore_whole(cx: &Context, permit: &Permit, found: &FoundRecord) -> Result<Output, Failure> {
+pub fn restore_whole(
+    cx: &Context,
+    permit: &Permit,
+    found: &FoundRecord,
+    times: &[(String, i64)],
+) -> Result<Output, Failure> {
+    let resolve = |(path, modified_ns): &(String, i64)| {
+        let path = permit.resolve_writable(&RawPath(path.clone())).ok()?;
+        Some((PermittedPath::clone(&path), *modified_ns))
+    };
+    let times: Vec<(PermittedPath, i64)> = times.iter().filter_map(resolve).collect();
     let dry_run = permit.common().dry_run;
     let record = &found.record;
     let mut places = Vec::new();
@@ -52,14 +63,14 @@ pub fn restore_whole(cx: &Context, permit: &Permit, found: &FoundRecord) -> Resu
         .collect();
     let locks = Locks::below(&cx.service.dirs.state);
     let _held = locks.take(&opened, &cx.cancel)?;
-    let steps = work_out(cx, found, places, dry_run)?;
+    let steps = work_out(cx, permit, found, places, &times)?;
     let files = restored(&steps);
     let names: Vec<&str> = files.iter().take(8).map(|file| file.path.as_str()).collect();
     cx.summarize(format!("{} restored: {}", files.len(), names.join(", ")));
     if dry_run {
         return Ok(Output { files, undo_id: None, dry_run });
     }
-    let mut undo = Undo::new(cx, permit, false);
+    let mut undo = Undo::taking_back(cx, permit, vec![record.undo_id.clone()]);
     keep(&mut undo, &steps)?;
     let mut done: Vec<&Step> = Vec::with_capacity(steps.len());
     let mut result = Ok(());
@@ -81,10 +92,12 @@ pub fn restore_whole(cx: &Context, permit: &Permit, found: &FoundRecord) -> Resu
 /// Looks whether everything is as the record says.
 fn work_out(
     cx: &Context,
+    permit: &Permit,
     found: &FoundRecord,
     places: Vec<Site>,
-    dry_run: bool,
+    times: &[(PermittedPath, i64)],
 ) -> Result<Vec<Step>, Failure> {
+    let dry_run = permit.common().dry_run;
     let mut places = places.into_iter();
     let mut steps: Vec<Step> = Vec::new();
     let mut aside = 0;
@@ -94,7 +107,7 @@ fn work_out(
             Location::Kept(_) => None,
         };
         let (from, to) = (next(&relocation.from), next(&relocation.to));
-        if was_cut_off(cx, found, from.as_ref(), to.as_ref(), relocation)? {
+        if was_cut_off(cx, permit, found, from.as_ref(), to.as_ref(), relocation)? {
             continue;
         }
         let is_cleared = |path: &str| {
@@ -151,7 +164,10 @@ fn work_out(
             (None, Spot::Place(_)) if matches!(to, Spot::Aside(_)) => aside -= 1,
             (None, Spot::Place(place)) => return Err(changed_since(&place.path.shown())),
             (None, _) => return Err(not_kept("that change")),
-            (Some(thing), Spot::Place(place)) if thing.version != relocation.version => {
+            (Some(thing), Spot::Place(place))
+                if thing.version != relocation.version
+                    && thing.version_with_times(place, times) != relocation.version =>
+            {
                 drop(thing);
                 return Err(changed_since(&place.path.shown()));
             }
@@ -174,6 +190,7 @@ fn work_out(
 /// Returns whether a thing is still where it goes back to, since the change was cut off before it moved it.
 fn was_cut_off(
     cx: &Context,
+    permit: &Permit,
     found: &FoundRecord,
     from: Option<&Site>,
     to: Option<&Site>,
@@ -189,7 +206,12 @@ fn was_cut_off(
         (Some(Site::Missing(_)), _) => true,
         (None, Location::Path(_)) => false,
     };
-    Ok(has_gone && Whole::at(to, None, &cx.cancel)?.is_some_and(|thing| thing.version == relocation.version))
+    if !has_gone {
+        return Ok(false);
+    }
+    let Some(thing) = Whole::at(to, None, &cx.cancel)? else { return Ok(false) };
+    // An undo that was cut off has put it there; what is in it may have been put back before.
+    Ok(thing.version == relocation.version || has_undo_begun(cx, permit, &found.record.undo_id))
 }
 
 /// Writes down how the restoring is taken back: the same, the other way round.
@@ -271,6 +293,7 @@ fn restored(steps: &[Step]) -> Vec<RestoredFile> {
                 version_before: version.clone(),
                 version,
                 diff: None,
+                modified_ns: None,
             }),
             (Spot::Place(from), _) => files.push(RestoredFile {
                 path: from.path.shown(),
@@ -278,6 +301,7 @@ fn restored(steps: &[Step]) -> Vec<RestoredFile> {
                 version_before: version,
                 version: None,
                 diff: None,
+                modified_ns: None,
             }),
             (_, Spot::Place(to)) => {
                 let path = to.path.shown();
@@ -291,6 +315,7 @@ fn restored(steps: &[Step]) -> Vec<RestoredFile> {
                             version_before: None,
                             version,
                             diff: None,
+                            modified_ns: None,
                         });
                     }
                 }

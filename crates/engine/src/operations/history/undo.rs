@@ -1,9 +1,12 @@
 //! `history.undo`: take back what operations changed, one or all since a time.
 
+use std::collections::HashSet;
 use std::ops::ControlFlow;
 
+use serde_json::Value;
+
 use super::shown;
-use crate::operations::file::{RestoredFile, not_kept, restore_changes, scope_key};
+use crate::operations::file::{RestoredFile, not_kept, restore_changes, restore_changes_after, scope_key};
 use crate::registry::prelude::*;
 use bailiwick_contract::{ErrorCode, id, time};
 use bailiwick_providers::versions::{FoundRecord, VersionStore};
@@ -24,6 +27,21 @@ pub struct Input {
     pub operation: Option<String>,
     /// All that this caller changed at this time or later: RFC 3339 in UTC, or a date.
     pub since: Option<String>,
+    /// With `since`: no later than this time.
+    pub until: Option<String>,
+    /// Whose changes count: `own` (default), or `all`, which only the user at this computer can ask for.
+    pub callers: Callers,
+}
+
+/// Whose changes are taken back.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum Callers {
+    /// Those of the caller who asks.
+    #[default]
+    Own,
+    /// Those of every caller.
+    All,
 }
 
 /// What was taken back.
@@ -68,7 +86,7 @@ impl Operation for Op {
         options: &[CommonOption::DryRun],
         timeout_seconds: 120,
         threads: Threads::Blocking,
-        audited_fields: &["operation", "since"],
+        audited_fields: &["operation", "since", "until", "callers"],
         example: r#"{"op":"history.undo","input":{"operation":"01JD0000000000000000000000"}}"#,
     };
     type Input = Input;
@@ -80,7 +98,7 @@ impl Operation for Op {
 
 impl RunBlocking for Op {
     fn run(cx: &Context, permit: &Permit, input: &Input, _: &NoFields) -> Result<Output, Failure> {
-        let changes = find(cx, permit, input)?;
+        let changes = not_done_before(cx, permit, find(cx, permit, input)?);
         let dry_run = permit.common().dry_run;
         let mut output =
             Output { changes: changes.iter().map(described).collect(), files: Vec::new(), dry_run };
@@ -89,23 +107,35 @@ impl RunBlocking for Op {
         let is_whole = |it: &FoundRecord| !it.record.relocations.is_empty();
         let mut groups: Vec<_> =
             changes.chunk_by(|one, next| !is_whole(one) && !is_whole(next)).rev().collect();
+        // The times that files had, for what is known by them.
+        let mut times: Vec<(String, i64)> = Vec::new();
+        // The conflict of changes that were tried together, where that names several files.
+        let mut together: Option<Failure> = None;
         while let Some(group) = groups.pop() {
-            let restored = match restore_changes(cx, permit, group) {
+            let restored = match restore_changes_after(cx, permit, group, &times) {
                 Ok(restored) => restored,
                 // A name that was given away and used again is free only once the later change is back.
                 Err(failure) if failure.code == ErrorCode::Conflict && group.len() > 1 => {
+                    together = Some(failure);
                     groups.extend(group.chunks(1).rev());
                     continue;
                 }
                 // What comes later in a preview may stand on what is not done yet.
-                Err(failure)
-                    if dry_run && !output.files.is_empty() && failure.code == ErrorCode::Conflict =>
-                {
+                Err(failure) if dry_run && stands_on(&failure, &output.files) => {
                     cx.warn(format!("The preview ends here: {}.", failure.message));
                     break;
                 }
-                Err(failure) => return Err(do_again(cx, permit, &undo_ids, failure)),
+                Err(failure) => {
+                    let failure = together.filter(|it| is_among(&failure, it)).unwrap_or(failure);
+                    return Err(do_again(cx, permit, &undo_ids, failure));
+                }
             };
+            for file in &restored.files {
+                if let Some(from) = &file.moved_from {
+                    times.iter_mut().for_each(|(path, _)| rename(path, from, &file.path));
+                }
+                times.extend(file.modified_ns.map(|modified_ns| (file.path.clone(), modified_ns)));
+            }
             output.files.extend(restored.files);
             undo_ids.extend(restored.undo_id);
         }
@@ -131,6 +161,19 @@ fn described(found: &FoundRecord) -> UndoneChange {
 fn find(cx: &Context, permit: &Permit, input: &Input) -> Result<Vec<FoundRecord>, Failure> {
     let store = VersionStore::below(&cx.service.dirs.state);
     let scope = scope_key(permit);
+    if input.callers == Callers::All && cx.caller.token.is_some() {
+        return Err(Failure::invalid(
+            "input.callers",
+            "only the user at this computer takes back what others changed since a time",
+        )
+        .detail("rule", "undo-of-others")
+        .hint("Name one request by `operation`, or leave `callers` out."));
+    }
+    let is_ours = |caller: &str| input.callers == Callers::All || caller == cx.caller.identity();
+    let until_ms = shown::moment("input.until", input.until.as_deref())?;
+    if until_ms.is_some() && input.since.is_none() {
+        return Err(Failure::invalid("input.until", "`until` needs `since`"));
+    }
     let mut count = 0;
     let mut take = |is_wanted: bool| {
         count += usize::from(is_wanted);
@@ -153,7 +196,8 @@ fn find(cx: &Context, permit: &Permit, input: &Input) -> Result<Vec<FoundRecord>
         }
         (None, Some(_)) => {
             let since_ms = shown::moment("input.since", input.since.as_deref())?.unwrap_or_default();
-            store.changes_since(scope, since_ms, i64::MAX, |it| take(it.caller == cx.caller.identity()))
+            let until_ms = until_ms.unwrap_or(i64::MAX);
+            store.changes_since(scope, since_ms, until_ms, |it| take(is_ours(&it.caller)))
         }
         (None, None) => {
             let mut is_found = false;
@@ -161,7 +205,7 @@ fn find(cx: &Context, permit: &Permit, input: &Input) -> Result<Vec<FoundRecord>
                 if is_found || cx.cancel.check().is_err() {
                     return ControlFlow::Break(());
                 }
-                is_found = it.caller == cx.caller.identity();
+                is_found = is_ours(&it.caller);
                 ControlFlow::Continue(is_found)
             })
         }
@@ -182,6 +226,52 @@ fn find(cx: &Context, permit: &Permit, input: &Input) -> Result<Vec<FoundRecord>
             ));
     }
     Ok(found)
+}
+
+/// Returns whether a conflict is about a name that the files of a preview have or had, or about what is in them.
+fn stands_on(failure: &Failure, files: &[RestoredFile]) -> bool {
+    let Some(path) = failure.details.get("path").and_then(Value::as_str) else { return false };
+    let is_below = |one: &str, other: &str| {
+        one.strip_prefix(other).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    let mut names = files.iter().flat_map(|file| std::iter::once(&file.path).chain(&file.moved_from));
+    failure.code == ErrorCode::Conflict && names.any(|name| is_below(name, path) || is_below(path, name))
+}
+
+/// Gives a path another beginning, if it has that.
+fn rename(path: &mut String, from: &str, to: &str) {
+    if let Some(rest) = path.strip_prefix(from).filter(|rest| rest.is_empty() || rest.starts_with('/')) {
+        *path = format!("{to}{rest}");
+    }
+}
+
+/// Returns whether a conflict is one of several.
+fn is_among(failure: &Failure, several: &Failure) -> bool {
+    let all = several.details.get("conflicts").and_then(Value::as_array);
+    all.is_some_and(|all| all.iter().any(|it| Some(&it["path"]) == failure.details.get("path")))
+}
+
+/// Leaves out what was taken back by an undo that was cut off later: it had begun with the changes before.
+fn not_done_before(cx: &Context, permit: &Permit, mut changes: Vec<FoundRecord>) -> Vec<FoundRecord> {
+    let Some(oldest) = changes.last() else { return changes };
+    let since_ms = id::began_ms(&oldest.record.undo_id).unwrap_or_default();
+    let own: HashSet<String> = changes.iter().map(|it| it.record.undo_id.clone()).collect();
+    let (mut later, mut taken_back, mut done) = (HashSet::new(), HashSet::new(), HashSet::new());
+    VersionStore::below(&cx.service.dirs.state).changes_since(&scope_key(permit), since_ms, i64::MAX, |it| {
+        if cx.cancel.check().is_err() {
+            return ControlFlow::Break(());
+        }
+        // An undo that is taken back itself, now or before, does not count.
+        if !it.takes_back.is_empty() && !own.contains(&it.undo_id) && !taken_back.contains(&it.undo_id) {
+            taken_back.extend(it.takes_back.iter().cloned());
+            if !later.insert(it.operation_id.clone()) {
+                done.extend(it.takes_back.iter().cloned());
+            }
+        }
+        ControlFlow::Continue(false)
+    });
+    changes.retain(|it| !done.contains(&it.record.undo_id));
+    changes
 }
 
 /// Does again what was taken back before something failed, so that all stays as it was.
