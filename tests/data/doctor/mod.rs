@@ -36,6 +36,7 @@ pub fn trials(_: &Wanted) -> Vec<Trial> {
         prove::a_public_url_is_proved_by_a_round_trip_to_this_installation,
         prove::the_end_by_the_person_leaves_nothing,
         prove::what_is_broken_fails_and_what_is_not_there_is_skipped,
+        prove::a_tree_that_does_not_come_back_fails,
         prove::a_temporary_folder_that_cannot_be_used_is_said,
         prove::every_group_is_in_the_guide,
         screens::a_display_that_can_be_looked_at_is_in_order,

@@ -126,6 +126,9 @@ pub fn all_is_done_for_real_and_nothing_of_the_persons_is_touched() {
         "Reading: search",
         "Writing: patch",
         "Writing: take it back",
+        "Undo: delete a folder",
+        "Undo: write with other permissions",
+        "Undo: what it changed",
         "Code: symbols",
         "Git: commit",
         "Refusals: a link outside",
@@ -240,6 +243,41 @@ pub fn what_is_broken_fails_and_what_is_not_there_is_skipped() {
     assert!(why("Your service: the service").contains("none runs"));
     assert!(!why("Screens: a picture of a display").is_empty());
     temporary.assert_nothing_is_left();
+}
+
+/// Somebody else changes the tree while it is proved: then it is not as before, and the proof says so.
+pub fn a_tree_that_does_not_come_back_fails() {
+    let place = healthy();
+    let temporary = Temporary::new("spoilt");
+    let mut child = proof(&place, &temporary, &["doctor", "--prove", "--json"])
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .expect("the binary runs");
+    let mut out = child.stdout.take().expect("piped");
+    let reader = thread::spawn(move || {
+        let mut text = String::new();
+        out.read_to_string(&mut text).expect("readable");
+        text
+    });
+    let mut number = 0_u64;
+    while child.try_wait().expect("it can be asked").is_none() {
+        for entry in fs::read_dir(&temporary.0).expect("there").flatten() {
+            let tree = entry.path().join("scope/tree");
+            if tree.is_dir() {
+                number += 1;
+                // It only grows, so that it is never again as it was. The tree may go this very moment.
+                let stranger = fs::File::options().create(true).append(true).open(tree.join("stranger.txt"));
+                let _ = stranger.and_then(|mut file| std::io::Write::write_all(&mut file, b"x"));
+            }
+        }
+    }
+    let answer: Value = serde_json::from_str(&reader.join().expect("read")).expect("JSON");
+    assert!(number > 0, "the tree was never there: {answer:#}");
+    let steps = steps(&answer);
+    let failed = in_state(&steps, "failed");
+    let spoilt = |(name, saw): &(&str, &str)| name.starts_with("Undo: ") && saw.contains("stranger.txt");
+    assert!(failed.iter().any(spoilt), "{answer:#}");
+    assert_eq!(answer["ok"], false);
 }
 
 pub fn a_temporary_folder_that_cannot_be_used_is_said() {

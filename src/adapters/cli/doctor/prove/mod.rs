@@ -16,5 +16,6 @@ mod refusals;
 mod run;
 mod running;
 mod screens;
+mod undo;
 
 pub use run::{ProveOutput, run};

@@ -19,7 +19,7 @@ use bailiwick_config::Reachability;
 use bailiwick_contract::{ErrorCode, Failure};
 
 use super::ground::{Ground, OUTSIDE, SECRET};
-use super::{clients, code, files, git, handshakes, held, http, processes, refusals, running, screens};
+use super::{clients, code, files, git, handshakes, held, http, processes, refusals, running, screens, undo};
 
 /// How long all of it may take; what it left is gone a moment later.
 const TIME: Duration = Duration::from_secs(18);
@@ -128,6 +128,7 @@ fn in_the_throw_away_installation(steps: &mut Steps, ground: &Ground) {
     let Some(mut child) = started else { return };
     files::reads(steps, &mut child);
     files::writes(steps, &mut child, ground);
+    undo::undo(steps, &mut child, ground);
     code::code(steps, &mut child);
     git::git(steps, &mut child, ground);
     refusals::refusals(steps, &mut child, ground);
