@@ -14,6 +14,7 @@ mod hints;
 mod reach;
 mod served;
 mod scopes;
+mod undo;
 mod uninstall;
 
 use std::fs;

@@ -15,6 +15,7 @@ use super::client::{ClientCommand, ClientKind, ClientsAtSetup};
 use super::printer::Printer;
 use super::scope::ScopeCommand;
 pub use super::tunnel_args::{TunnelCommand, TunnelManualArgs};
+use super::undo::UndoArgs;
 
 /// Give an AI client one folder, not your whole computer.
 ///
@@ -93,6 +94,15 @@ pub enum Command {
     /// An ID is the short one of a row or the whole one. --since takes 30m, 2h, 7d, a date or a time.
     #[command(alias = "history", verbatim_doc_comment)]
     Log(HistoryArgs),
+    /// Take back what clients changed in files
+    ///
+    /// Without an ID, the newest change that was not taken back yet, whoever made it. An ID is that of a row of `bailiwick log`;
+    /// that of a batch stands for all its steps. Shows what comes back, with each difference, and asks on a terminal. If something
+    /// was changed again since, nothing is taken back: that is a conflict, and shown.
+    /// An undo is a change, too: `bailiwick undo` with its ID takes it back. Others are undone where they were made: the config by
+    /// `config undo`, settings of clients by `client undo`, repairs by `doctor --undo`.
+    #[command(verbatim_doc_comment)]
+    Undo(UndoArgs),
     /// List, read and stop background processes
     #[command(alias = "processes")]
     Ps(ProcessesArgs),
@@ -120,13 +130,6 @@ pub enum Command {
     /// Show, check and edit the config
     #[command(subcommand)]
     Config(ConfigCommand),
-    /// Restore the config as it was before the last change
-    ///
-    /// The last 20 configs that commands of this program have replaced are kept. Each call goes one change further
-    /// back; what it changes is shown, and asked about on a terminal. Others are undone where they were made: files by
-    /// `bailiwick call file.restore`, settings of clients by `client undo`, repairs by `doctor --undo`.
-    #[command(verbatim_doc_comment)]
-    Undo(ConfigUndoArgs),
     /// Serve clients over HTTP and the local socket
     ///
     /// Runs until Ctrl-C. At a terminal it shows requests as they come, a line each, and what waits for you. Ctrl-C ends it
@@ -779,12 +782,15 @@ pub enum ConfigCommand {
     /// Exits with 1 if the copy is not valid, and with 14 if there is nobody to ask.
     #[command(verbatim_doc_comment)]
     Edit(ConfigEditArgs),
-    /// The older name of `undo`
-    #[command(hide = true)]
+    /// Restore the config as it was before the last change
+    ///
+    /// The last 20 configs that commands of this program have replaced are kept. Each call goes one change further
+    /// back; what it changes is shown, and asked about on a terminal.
+    #[command(verbatim_doc_comment)]
     Undo(ConfigUndoArgs),
 }
 
-/// `undo`.
+/// `config undo`.
 #[derive(Debug, Args)]
 pub struct ConfigUndoArgs {
     /// Write without asking

@@ -13,8 +13,8 @@ use super::topics;
 /// The groups of the help with their commands, in the order in which they are shown.
 pub const GROUPS: &[(&str, &[&str])] = &[
     ("Get started", &["setup", "status", "doctor"]),
-    ("Every day", &["watch", "log", "ps", "approve"]),
-    ("Manage", &["scope", "client", "token", "policy", "config", "undo"]),
+    ("Every day", &["watch", "log", "undo", "ps", "approve"]),
+    ("Manage", &["scope", "client", "token", "policy", "config"]),
     ("Run", &["serve", "mcp", "service", "tunnel"]),
     ("Advanced", &["call", "completions", "man", "uninstall"]),
 ];
@@ -142,7 +142,6 @@ mod tests {
             "scope edit app --forget x",
             "mcp --caller laptop --json",
             "tools --caller laptop",
-            "config undo",
             "connect",
             "here",
             "bundle",

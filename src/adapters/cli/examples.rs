@@ -110,7 +110,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ("config show", &["bailiwick config show", "bailiwick config show --defaults"]),
     ("config validate", &["bailiwick config validate", "bailiwick config validate draft.json"]),
     ("config edit", &["bailiwick config edit"]),
-    ("undo", &["bailiwick undo --dry-run", "bailiwick undo --yes"]),
+    ("undo", &["bailiwick undo --dry-run", "bailiwick undo --since 10m", "bailiwick undo OPERATION --yes"]),
     ("uninstall", &["bailiwick uninstall --dry-run"]),
     ("config undo", &["bailiwick config undo --dry-run", "bailiwick config undo --yes"]),
     ("tools", &["bailiwick tools", "bailiwick tools --token laptop"]),

@@ -56,6 +56,7 @@ mod topics;
 mod try_folder;
 mod tunnel;
 mod tunnel_args;
+mod undo;
 mod uninstall;
 mod url_check;
 

@@ -15,7 +15,7 @@ use super::printer::{self, Printer, Report};
 use super::{
     approve, bundle, call, client, command_policy, completions, config, connect, definition, doctor, history,
     man, mcp, policy, policy_learn, policy_replay, policy_why, processes, scope, screen, service, setup,
-    start, status, token, tools, topics, try_folder, tunnel, uninstall,
+    start, status, token, tools, topics, try_folder, tunnel, undo, uninstall,
 };
 
 /// Runs the command that the process's arguments name.
@@ -109,7 +109,7 @@ fn at_home(shared: &Shared, printer: Printer, command: Command) -> Result<Option
         Command::Token(command) => token::run(&home()?, printer, &command).map(Some),
         Command::Tools(args) => tools::run(&home()?, &args).map(Some),
         Command::Config(command) => config::run(&home()?, printer, &command).map(Some),
-        Command::Undo(args) => config::undo(&home()?, printer, &args).map(Some),
+        Command::Undo(args) => undo::run(&home()?, printer, &args).map(Some),
         Command::Uninstall(args) => uninstall::run(&home()?, printer, &args).map(Some),
         Command::Client(command) => client::run(&home()?, printer, &command).map(Some),
         Command::Connect(args) => connect::run(&home()?, printer, &args).map(Some),

@@ -7,7 +7,8 @@ use schemars::JsonSchema;
 use super::{
     approve, bundle, command_policy, completions, config, described, doctor, history, live, man, policy,
     policy_learn, policy_replay, policy_why, processes, scope, screen, service, setup, start, status, token,
-    tools, try_folder, tunnel, uninstall, url_check,
+    tools, try_folder, tunnel, undo,
+    uninstall, url_check,
 };
 
 /// What a command prints.
@@ -95,7 +96,7 @@ pub const SCHEMAS: &[CommandSchema] = &[
     row::<tunnel::TunnelOutput>("tunnel openai --dry-run", "tunnel.openai"),
     row::<tunnel::TunnelOutput>("tunnel tailscale --dry-run", "tunnel.tailscale"),
     row::<try_folder::TryOutput>("try", "try"),
-    row::<config::EditOutput>("undo", "undo"),
+    row::<undo::UndoOutput>("undo", "undo"),
     row::<uninstall::UninstallOutput>("uninstall", "uninstall"),
     row::<history::EntryOutput>("watch", "watch"),
 ];

@@ -44,7 +44,12 @@ impl Table {
 
     /// Adds a row: a cell for each column, on one line each.
     pub fn row<const N: usize>(&mut self, cells: [String; N]) {
-        self.rows.push(cells.to_vec());
+        self.cells(cells.to_vec());
+    }
+
+    /// As [`Table::row`], where the number of columns depends on what there is.
+    pub fn cells(&mut self, cells: Vec<String>) {
+        self.rows.push(cells);
     }
 
     /// Returns whether it has no rows.

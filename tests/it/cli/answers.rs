@@ -64,6 +64,7 @@ fn answers_follow_their_schemas() {
     fs::write(at("commands.tsv"), "deny\tls\n").expect("written");
     assert_eq!(place.run(&["setup", "project", "--preset", "full", "--yes", "--json"]).exit, 0);
     assert_eq!(place.run(&["token", "create", "old", "--expires", "1d"]).exit, 0);
+    place.run(&["call", "file.write", "new.txt", "--content", "new\n"]);
     place.run(&["call", "file.stat", "hello.txt"]);
     place.run(&["call", "file.stat", "../outside", "--caller", "old"]);
     fs::copy(place.config(), at("draft.json")).expect("copied");
@@ -127,6 +128,8 @@ fn answers_follow_their_schemas() {
         ("scope.remove", vec!["scope", "remove", "lib"], 0),
         ("config.undo", vec!["config", "undo", "--dry-run"], 0),
         ("undo", vec!["undo", "--dry-run"], 0),
+        ("undo", vec!["undo", "--since", "1h", "--yes"], 0),
+        ("failure", vec!["undo", "01JD0000000000000000000000"], 15),
         ("setup", vec!["setup", "lib", "--dry-run"], 0),
         ("service.install", vec!["service", "install", "--dry-run"], 0),
         ("token.code", vec!["token", "code"], 0),

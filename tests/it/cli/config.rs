@@ -199,7 +199,7 @@ fn the_last_twenty_configs_are_kept_and_put_back_one_by_one() {
     assert!(dry.exit == 0 && dry.out.contains("- never runs rm -r /"), "{}{}", dry.out, dry.err);
     assert_eq!(config(), with_rules);
     let removed = place.run(&["scope", "remove", "project"]);
-    assert!(removed.exit == 0 && removed.err.contains("`bailiwick undo`"), "{}", removed.err);
+    assert!(removed.exit == 0 && removed.err.contains("`bailiwick config undo`"), "{}", removed.err);
     assert!(!config().contains("rm -r /"));
     assert_eq!(place.run(&["config", "undo", "--yes"]).exit, 0);
     assert_eq!(config(), with_rules);

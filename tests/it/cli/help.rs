@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::{BufRead, BufReader};
 
+use bailiwick::contract::id::new_id;
 use serde_json::json;
 
 use crate::installation::{Installation, Ran};
@@ -148,6 +149,13 @@ fn filled(place: &Installation, words: &[String]) -> Option<Vec<String>> {
         // It may be there already.
         place.run(&["token", "create", "laptop", "--json"]);
     }
+    // What is taken back has to have been changed, and an example before may have taken the right away.
+    let changed = (words[0] == "undo").then(|| {
+        place.run(&["scope", "allow", "app", "fs:write"]);
+        let content = new_id();
+        let write = ["call", "file.write", "new.txt", "--content", &content, "--overwrite", "--json"];
+        place.run(&write).json()
+    });
     let mut filled = words.to_vec();
     for word in &mut filled {
         match word.as_str() {
@@ -158,6 +166,9 @@ fn filled(place: &Installation, words: &[String]) -> Option<Vec<String>> {
                 let ran = place.run(&["call", &start.to_string(), "--json"]);
                 // Where commands cannot be sandboxed there is no process.
                 *word = ran.json()["data"]["processId"].as_str()?.to_owned();
+            }
+            "OPERATION" if words[0] == "undo" => {
+                *word = changed.as_ref().and_then(|it| it["operationId"].as_str()).expect("an id").to_owned();
             }
             "OPERATION" => {
                 let last = place.run(&["history", "last", "--json"]).json();

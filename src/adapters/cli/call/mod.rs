@@ -6,4 +6,4 @@ mod render;
 mod submit;
 
 pub use fields::Words;
-pub use submit::{backend, failure_of, run, wants_json};
+pub use submit::{backend, failure_of, run, submit, wants_json};

@@ -14,4 +14,3 @@ use crate::diagnosis::examine;
 
 pub use output::{EditOutput, PathOutput, ShowOutput, ValidateOutput};
 pub use run::run;
-pub use undo::run as undo;

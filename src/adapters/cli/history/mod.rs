@@ -3,11 +3,13 @@
 //! Reads the store directly and needs no running service. Clients have `history.*`, scope by scope.
 
 mod follow;
+mod kept;
 mod output;
 mod views;
 
 pub use follow::watch;
+pub use kept::{KeptChanges, UndoState, scope_of_key};
 pub use output::{
     ConnectionsOutput, EntryOutput, FailedReplayOutput, GetOutput, LastOutput, SessionsOutput, TimelineOutput,
 };
-pub use views::{find, read, run};
+pub use views::{find, read, run, short_id};

@@ -7,6 +7,8 @@ use serde_json::{Map, Value};
 use bailiwick_contract::time::rfc3339;
 use bailiwick_history::{Entry, State};
 
+use super::kept::{UndoState, UndoStateOutput};
+
 /// One operation, as the history keeps it. `log --follow` and `watch` prints one on each line.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -53,6 +55,9 @@ pub struct EntryOutput {
     pub template: Option<Map<String, Value>>,
     /// The row's hash in the chain.
     pub hash: String,
+    /// Whether it can be taken back; absent for what changes nothing, and in rows that are followed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub undo: Option<UndoStateOutput>,
 }
 
 impl EntryOutput {
@@ -80,7 +85,13 @@ impl EntryOutput {
             error: entry.error.clone(),
             template: entry.template.as_deref().and_then(|text| serde_json::from_str(text).ok()),
             hash: entry.hash.clone(),
+            undo: None,
         }
+    }
+
+    /// As [`EntryOutput::of`], with whether it can be taken back.
+    pub fn with_undo(entry: &Entry, undo: Option<&UndoState>) -> Self {
+        Self { undo: undo.map(UndoState::output), ..Self::of(entry) }
     }
 }
 

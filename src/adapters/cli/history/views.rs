@@ -16,6 +16,7 @@ use super::super::printer::{
     Fit, Paint, Printer, Report, Table, one_line, paint, printable, table, with_nearest,
 };
 use super::follow::follow;
+use super::kept::{KeptChanges, UndoState};
 use super::output::{
     ConnectionsOutput, EntryOutput, FailedOutput, FailedReplayOutput, GetOutput, LastOutput, SessionsOutput,
     TimelineOutput, WayOutput,
@@ -110,22 +111,34 @@ pub fn read(home: &Home, filter: &Filter) -> Result<bailiwick_history::Page, Fai
 
 fn timeline(home: &Home, args: &HistoryArgs) -> Result<Report, Failure> {
     let page = read(home, &page_filter(args)?)?;
+    let kept = page.entries.iter().map(began_ms).min().map(|began_ms| KeptChanges::since(home, began_ms));
+    let undo: Vec<Option<UndoState>> =
+        page.entries.iter().map(|entry| kept.as_ref().and_then(|kept| kept.state(entry))).collect();
     let text = if page.entries.is_empty() {
         "No matching history.\n".to_owned()
     } else {
-        let mut table = Table::new(&[
-            (if args.utc { "TIME (UTC)" } else { "TIME" }, Fit::Whole),
-            ("ID", Fit::Whole),
+        let time = (if args.utc { "TIME (UTC)" } else { "TIME" }, Fit::Whole);
+        let rest = [
             ("OUTCOME", Fit::Cut),
             ("OPERATION", Fit::Cut),
             ("TARGET", Fit::Cut),
             ("SCOPE", Fit::WholeOrGone),
             ("CLIENT", Fit::WholeOrGone),
-        ]);
-        page.entries.iter().for_each(|entry| table.row(row(entry, args.utc)));
+        ];
+        // Where nothing was changed there is nothing to undo.
+        let mut columns = vec![time, ("ID", Fit::Whole)];
+        let has_changes = undo.iter().any(Option::is_some);
+        columns.extend(has_changes.then_some(("UNDO", Fit::Whole)));
+        columns.extend(rest);
+        let mut table = Table::new(&columns);
+        for (entry, undo) in page.entries.iter().zip(&undo) {
+            let undo = has_changes.then(|| undo.as_ref().map(UndoState::short).unwrap_or_default());
+            table.cells(row(entry, undo, args.utc));
+        }
         table.text()
     };
-    let operations = page.entries.iter().map(EntryOutput::of).collect();
+    let rows = page.entries.iter().zip(&undo);
+    let operations = rows.map(|(entry, undo)| EntryOutput::with_undo(entry, undo.as_ref())).collect();
     let report = Report::of(text, &TimelineOutput { ok: true, operations, next_cursor: page.next.clone() });
     Ok(match &page.next {
         Some(next) => report.note(format!("\nThere is more: add --cursor {next}")),
@@ -133,25 +146,30 @@ fn timeline(home: &Home, args: &HistoryArgs) -> Result<Report, Failure> {
     })
 }
 
-/// Returns the cells of an entry: time, id, outcome, operation, target, scope, client.
-fn row(entry: &Entry, utc: bool) -> [String; 7] {
+fn began_ms(entry: &Entry) -> i64 {
+    id::began_ms(&entry.operation_id).unwrap_or(entry.at_ms)
+}
+
+/// Returns the cells of an entry: time, id, undo where the table has it, outcome, operation, target, scope, client.
+fn row(entry: &Entry, undo: Option<String>, utc: bool) -> Vec<String> {
     let client = match &entry.client {
         Some(client) => format!("{} ({client})", entry.caller),
         None => format!("{} ({})", entry.caller, entry.transport),
     };
-    [
-        day_and_time(entry.at_ms, utc),
-        short_id(&entry.operation_id).to_owned(),
+    let mut cells = vec![day_and_time(entry.at_ms, utc), short_id(&entry.operation_id).to_owned()];
+    cells.extend(undo);
+    cells.extend([
         verdict(entry),
         short(&entry.op, 24),
         short(entry.target.as_deref().unwrap_or_default(), 40),
         short(&entry.scope, 20),
         short(&client, 32),
-    ]
+    ]);
+    cells
 }
 
 /// Returns the part of an id by which a row is named.
-fn short_id(id: &str) -> &str {
+pub fn short_id(id: &str) -> &str {
     id.len().checked_sub(SHORT_ID).and_then(|at| id.get(at..)).unwrap_or(id)
 }
 
@@ -212,8 +230,10 @@ fn last(home: &Home, args: &HistoryArgs) -> Result<Report, Failure> {
         }
         (Some(_), _) => "`bailiwick log replay` shows the request as a template to try again.".to_owned(),
     };
-    let text = format!("{}\n{next}\n", full(entry, args.utc));
-    Ok(Report::of(text, &LastOutput { ok: true, operation: Some(EntryOutput::of(entry)), next: Some(next) }))
+    let undo = undo_of(home, entry);
+    let text = format!("{}\n{next}\n", full(entry, undo.as_ref(), args.utc));
+    let operation = Some(EntryOutput::with_undo(entry, undo.as_ref()));
+    Ok(Report::of(text, &LastOutput { ok: true, operation, next: Some(next) }))
 }
 
 fn get(home: &Home, args: &HistoryArgs) -> Result<Report, Failure> {
@@ -222,14 +242,20 @@ fn get(home: &Home, args: &HistoryArgs) -> Result<Report, Failure> {
             .hint("`bailiwick log` shows the ids.")
     })?;
     let entry = find(home, args.only.scope.as_deref(), wanted)?;
-    let text = full(&entry, args.utc);
-    Ok(Report::of(text, &GetOutput { ok: true, operation: EntryOutput::of(&entry) }))
+    let undo = undo_of(home, &entry);
+    let text = full(&entry, undo.as_ref(), args.utc);
+    Ok(Report::of(text, &GetOutput { ok: true, operation: EntryOutput::with_undo(&entry, undo.as_ref()) }))
 }
 
-/// Finds an operation by its id, or by the end of its id among the newest.
+/// Returns whether an operation can be taken back.
+fn undo_of(home: &Home, entry: &Entry) -> Option<UndoState> {
+    KeptChanges::since(home, began_ms(entry)).state(entry)
+}
+
+/// Finds an operation by its id, or by the short one of its row.
 ///
 /// # Errors
-/// `not_found`, `conflict` where several end so, `provider_unavailable` when the store cannot be read.
+/// `invalid_request` for what is no id; `not_found` for an id that the history does not know.
 pub fn find(home: &Home, scope: Option<&str>, wanted: &str) -> Result<Entry, Failure> {
     let wanted = wanted.to_ascii_uppercase();
     if wanted.len() == SHORT_ID && wanted.bytes().all(|it| it.is_ascii_alphanumeric()) {
@@ -249,9 +275,8 @@ pub fn find(home: &Home, scope: Option<&str>, wanted: &str) -> Result<Entry, Fai
         scope: scope.map(str::to_owned),
         ..Filter::default()
     };
-    let page = read(home, &filter)?;
-    let entry = page.entries.into_iter().next().filter(|entry| entry.operation_id == wanted);
-    entry.ok_or_else(|| unknown_id(&wanted))
+    let entry = read(home, &filter)?.entries.into_iter().next();
+    entry.filter(|entry| entry.operation_id == wanted).ok_or_else(|| unknown_id(&wanted))
 }
 
 fn unknown_id(wanted: &str) -> Failure {
@@ -283,7 +308,7 @@ fn by_short_id(home: &Home, scope: Option<&str>, wanted: &str) -> Result<Entry, 
 }
 
 /// Everything about one operation.
-fn full(entry: &Entry, utc: bool) -> String {
+fn full(entry: &Entry, undo: Option<&UndoState>, utc: bool) -> String {
     let mut rows = Vec::new();
     let mut add = |name: &str, value: String| {
         if !value.is_empty() {
@@ -303,6 +328,8 @@ fn full(entry: &Entry, utc: bool) -> String {
     add("session", or_empty(&entry.session));
     add("at", if utc { rfc3339(entry.at_ms) } else { day_and_time(entry.at_ms, false) });
     add("took", format!("{:.1} ms", entry.duration_us as f64 / 1_000.0));
+    let id = short_id(&entry.operation_id);
+    add("undo", undo.map(|undo| undo.sentence(id, utc)).unwrap_or_default());
     add("request", or_empty(&entry.template));
     add("id", entry.operation_id.clone());
     add("row", format!("{} {}", entry.seq, entry.hash));

@@ -31,7 +31,7 @@ pub enum ScopeCommand {
     Edit(ScopeEditArgs),
     /// Remove a scope; its files stay
     ///
-    /// On a terminal it shows what goes, and asks. `bailiwick undo` puts it back.
+    /// On a terminal it shows what goes, and asks. `bailiwick config undo` puts it back.
     Remove(ScopeRemoveArgs),
     /// Grant capabilities, files, commands, hosts or windows
     ///

@@ -25,6 +25,6 @@ pub fn run(home: &Home, printer: Printer, args: &ScopeRemoveArgs) -> Result<Repo
         };
         let output = ScopeRemoveOutput { ok: true, removed: removed.id, roots: removed.roots, written };
         let report = Report::of(text, &output);
-        Ok(if written { report.note("hint: `bailiwick undo` puts it back.") } else { report })
+        Ok(if written { report.note("hint: `bailiwick config undo` puts it back.") } else { report })
     })
 }
