@@ -1,12 +1,15 @@
 //! Approvals: what needs one waits for the user, and what the user gives is for that very request alone.
 
 use std::fs;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use bailiwick::contract::{Caller, Transport};
 use serde_json::{Value, json};
+use support::http_client::send;
 use support::scope::TestScope;
+use support::server::TestServer;
 use support::service::{TestService, data};
 use support::stdio_client::{StdioClient, in_memory, meta, outcome};
 use tokio_util::sync::CancellationToken;
@@ -346,6 +349,238 @@ async fn who_waits_for_an_answer_has_it_at_once() {
     data(&host.send(write("a.txt", "text")).await);
 }
 
+/// Starts a service whose scope asks about an operation, about files, and about what is used the first time.
+fn asks_in_every_way() -> TestService {
+    let capabilities =
+        ["fs:read", "search:read", "fs:write", "command:run", "process:manage", "history:read"];
+    let host = TestScope::new()
+        .with_capabilities(&capabilities)
+        .with_policy(json!({
+            "allowedCommands": ["printf *", "echo *", "env *", "cat *"],
+            "askOperations": ["file.delete", "command.start"],
+            "askFiles": ["secrets/**", "**/*.plan", ".env"],
+            "openSensitive": [".env"],
+            "askFirstUse": ["printf"],
+        }))
+        .save()
+        .host();
+    for file in ["secrets/a.txt", "secrets/b.txt", "x.plan", ".env", "free.txt", "gone.txt"] {
+        host.write(file, format!("needle of {file}\n"));
+    }
+    host
+}
+
+fn delete(target: &str) -> Value {
+    json!({"op": "file.delete", "target": target})
+}
+
+fn read(target: &str) -> Value {
+    json!({"op": "file.read", "target": target})
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn operations_and_files_ask_each_time_and_an_approval_is_for_that_request_and_caller_alone() {
+    let host = asks_in_every_way();
+    let foreign =
+        Caller { token: Some("01JD0000000000000000000001".to_owned()), ..Caller::local(Transport::Http) };
+    for (asked, altered) in [
+        (delete("gone.txt"), delete("free.txt")),
+        (read("secrets/a.txt"), read("secrets/b.txt")),
+        (read(".env"), json!({"op": "file.stat", "target": ".env"})),
+        (write("x.plan", "text"), write("x.plan", "other")),
+        (
+            json!({"op": "file.copy", "target": "free.txt", "input": {"to": "secrets/new.txt"}}),
+            json!({"op": "file.copy", "target": "gone.txt", "input": {"to": "secrets/new.txt"}}),
+        ),
+    ] {
+        let id = ticket(&host.send(asked.clone()).await);
+        approve(&host, &[&id, "--once"]);
+        assert_ne!(ticket(&host.send(altered.clone()).await), id, "altered: {altered}");
+        assert_ne!(ticket(&host.send_as(&foreign, asked.clone()).await), id, "foreign: {asked}");
+        if asked["op"] == "file.delete" {
+            host.write("gone.txt", "again\n");
+        }
+        data(&host.send(asked.clone()).await);
+        if asked["op"] == "file.delete" {
+            host.write("gone.txt", "again\n");
+        }
+        assert_ne!(ticket(&host.send(asked.clone()).await), id, "replayed: {asked}");
+        // Expired: as if it had been granted two hours earlier.
+        let id = ticket(&host.send(asked.clone()).await);
+        approve(&host, &[&id, "--once"]);
+        let granted = stored(&host, "granted");
+        let mut decision: Value =
+            serde_json::from_slice(&fs::read(&granted).expect("read")).expect("a decision");
+        for (place, field) in [("", "atMs"), ("", "expiresAtMs"), ("/decided", "uptimeMs")] {
+            let part = decision.pointer_mut(place).expect("a part");
+            part[field] = json!(part[field].as_i64().expect("a number") - 2 * 60 * 60 * 1_000);
+        }
+        fs::write(&granted, decision.to_string()).expect("written");
+        ticket(&host.send(asked.clone()).await);
+        // What has expired may be gone already.
+        let _ = fs::remove_file(&granted);
+    }
+    data(&host.send(read("free.txt")).await);
+    data(&host.send(json!({"op": "file.stat", "target": "gone.txt"})).await);
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test(flavor = "multi_thread")]
+async fn a_change_of_the_clock_neither_ends_an_approval_nor_prolongs_it() {
+    let host = asks_for_writing();
+    let id = ticket(&host.send(write("new.txt", "text")).await);
+    approve(&host, &[&id, "--for", "1h"]);
+    let granted = stored(&host, "granted");
+    let decision: Value = serde_json::from_slice(&fs::read(&granted).expect("read")).expect("a decision");
+    // A copy is as private as the file: others are not believed anyway.
+    let kept = granted.with_extension("kept");
+    fs::copy(&granted, &kept).expect("copied");
+    let moved = |wall_ms: i64, uptime_ms: i64| {
+        let mut moved = decision.clone();
+        for (place, field, by) in
+            [("", "atMs", wall_ms), ("", "expiresAtMs", wall_ms), ("/decided", "uptimeMs", uptime_ms)]
+        {
+            let part = moved.pointer_mut(place).expect("a part");
+            part[field] = json!(part[field].as_i64().expect("a number") + by);
+        }
+        fs::copy(&kept, &granted).expect("copied");
+        fs::write(&granted, moved.to_string()).expect("written");
+    };
+    const HOUR: i64 = 60 * 60 * 1_000;
+    // The clock was set forward or back by ten days since.
+    for jump in [-240 * HOUR, 240 * HOUR] {
+        moved(jump, 0);
+        data(&host.send(write("new.txt", "text")).await);
+        moved(jump, -2 * HOUR);
+        ticket(&host.send(write("new.txt", "text")).await);
+    }
+    moved(0, -2 * HOUR);
+    ticket(&host.send(write("new.txt", "text")).await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn files_that_ask_are_closed_to_all_that_does_not_name_them() {
+    let host = asks_in_every_way();
+    let found = host.data(json!({"op": "file.search", "input": {"query": "needle of"}})).await.to_string();
+    assert!(found.contains("free.txt"), "{found}");
+    for closed in ["secrets/a.txt", "x.plan", ".env"] {
+        assert!(!found.contains(closed), "{found}");
+    }
+    let many = json!({"op": "file.read_many", "input": {"paths": ["free.txt", "secrets/a.txt"]}});
+    let many = host.send(many).await.to_string();
+    assert!(many.contains("needle of free.txt") && !many.contains("needle of secrets"), "{many}");
+    // An approval for one file opens no other, by whichever way.
+    let id = ticket(&host.send(read("secrets/a.txt")).await);
+    approve(&host, &[&id, "--for", "1h"]);
+    data(&host.send(read("secrets/a.txt")).await);
+    let found = host.data(json!({"op": "file.search", "input": {"query": "needle of"}})).await.to_string();
+    assert!(!found.contains("secrets/a.txt"), "{found}");
+    let answer =
+        host.send(json!({"op": "command.run", "input": {"command": ["cat", "secrets/a.txt"]}})).await;
+    assert_eq!(answer["error"]["code"], "permission_denied", "{answer:#}");
+    assert_eq!(answer["error"]["details"]["rule"], "ask-files", "{answer:#}");
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink("secrets/b.txt", host.path("link.txt")).expect("a link");
+        let answer = host.send(read("link.txt")).await;
+        assert_eq!(answer["error"]["details"]["rule"], "ask-files", "{answer:#}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_operation_asks_by_whichever_of_its_names_it_is_called_and_named() {
+    let host = asks_in_every_way();
+    for op in ["process.start", "command.start"] {
+        ticket(&host.send(json!({"op": op, "input": {"command": ["echo", "one"]}})).await);
+    }
+    let mut family = asks_in_every_way();
+    family.config.scopes[0].policy.ask_operations = vec!["file.*".to_owned()];
+    family.restart();
+    ticket(&family.send(read("free.txt")).await);
+    data(&family.send(json!({"op": "history.last"})).await);
+    let mut host = asks_in_every_way();
+    host.config.scopes[0].policy.ask_operations = vec!["file.shred".to_owned()];
+    let settings =
+        bailiwick::service::ServiceSettings { config: host.config.clone(), dirs: host.dirs.clone() };
+    let refused =
+        support::boot(settings).err().expect("a name that no operation has would ask about nothing");
+    assert!(refused.to_string().contains("file.shred"), "{refused}");
+    host.config.scopes[0].policy.ask_operations.clear();
+    host.restart();
+    data(&host.send(delete("gone.txt")).await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_first_use_in_a_session_asks_and_later_ones_do_not() {
+    let host = asks_in_every_way();
+    let of = |session: &str| Caller { session: Some(session.to_owned()), ..Caller::local(Transport::Stdio) };
+    let printf = |word: &str| json!({"op": "command.run", "input": {"command": ["printf", word]}});
+    let through = json!({"op": "command.run", "input": {"command": ["env", "printf", "three"]}});
+    let id = ticket(&host.send_as(&of("one"), printf("one")).await);
+    let listed = waiting(&host);
+    assert_eq!(listed[0]["always"], json!(["bailiwick scope edit app --forget printf"]), "{listed:#?}");
+    assert_eq!(ticket(&host.send_as(&of("one"), printf("two")).await), id, "it is one question");
+    approve(&host, &[&id, "--once"]);
+    for word in ["one", "two"] {
+        assert_eq!(data(&host.send_as(&of("one"), printf(word)).await)["stdout"], word);
+    }
+    data(&host.send_as(&of("one"), through.clone()).await);
+    assert_ne!(ticket(&host.send_as(&of("two"), through).await), id, "another session has a first time too");
+    let foreign = Caller { token: Some("01JD0000000000000000000001".to_owned()), ..of("one") };
+    assert_ne!(ticket(&host.send_as(&foreign, printf("one")).await), id);
+    // A copy of the approval under another question's name is not believed.
+    let granted = stored(&host, "granted");
+    let other = stored(&host, "open").with_extension("granted");
+    fs::copy(&granted, &other).expect("copied");
+    ticket(&host.send_as(&of("two"), printf("one")).await);
+    data(&host.send_as(&of("one"), printf("one")).await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_command_line_has_operations_files_and_first_uses_ask() {
+    let host = TestScope::new().save();
+    for words in [
+        &["scope", "allow", "app", "--operation", "file.delete", "--ask"][..],
+        &["scope", "allow", "app", "--operation", "command.start", "--ask"],
+        &["scope", "allow", "app", "--files", "notes/**", "--ask"],
+        &["scope", "allow", "app", "--first-use", "fs:write", "--first-use", "npm"],
+        &["scope", "edit", "app", "--other-hosts", "ask"],
+    ] {
+        let done = host.cli(words);
+        assert_eq!(done["ok"], true, "{words:?}: {done:#}");
+    }
+    let policy = &host.cli(&["scope", "show", "app"])["scope"]["policy"];
+    assert_eq!(policy["askOperations"], json!(["file.delete", "process.start"]), "{policy:#}");
+    assert_eq!(policy["askFiles"], json!(["notes/**"]));
+    assert_eq!(policy["askFirstUse"], json!(["fs:write", "npm"]));
+    assert_eq!(policy["network"], json!({"hosts": [], "otherwise": "ask"}));
+    let shown = host.command(&["scope", "show", "app"]).output().expect("it runs").stdout;
+    let shown = String::from_utf8_lossy(&shown).into_owned();
+    for words in
+        ["notes/**", "each time: file.delete, process.start", "the first time in a session: fs:write, npm"]
+    {
+        assert!(shown.contains(words), "{words}: {shown}");
+    }
+    let unknown = host.cli(&["scope", "allow", "app", "--operation", "file.delet", "--ask"]);
+    assert_eq!(unknown["error"]["code"], "unknown_operation", "{unknown:#}");
+    let explained = host.cli(&["policy", "explain", "file.delete", "notes/a.txt", "--scope", "app"]);
+    assert_eq!(explained["code"], "approval_required", "{explained:#}");
+    assert!(explained.to_string().contains("bailiwick scope edit app --forget file.delete"), "{explained:#}");
+    for words in [
+        &["scope", "edit", "app", "--forget", "file.delete"][..],
+        &["scope", "allow", "app", "--operation", "process.start"],
+        &["scope", "allow", "app", "--files", "notes/**"],
+        &["scope", "edit", "app", "--forget", "fs:write"],
+        &["scope", "edit", "app", "--other-hosts", "deny"],
+    ] {
+        let done = host.cli(words);
+        assert_eq!(done["ok"], true, "{words:?}: {done:#}");
+    }
+    let policy = &host.cli(&["scope", "show", "app"])["scope"]["policy"];
+    assert!(policy.get("askOperations").is_none() && policy.get("askFiles").is_none(), "{policy:#}");
+    assert_eq!((&policy["askFirstUse"], &policy["network"]), (&json!(["npm"]), &json!("loopback")));
+}
+
 /// Starts a service whose scope has `fs:write` need approval, and lets clients approve these kinds of operations.
 fn lets_clients_approve(kinds: &Value) -> TestService {
     let scope = TestScope::new().with_field("ask", json!(["fs:write"]));
@@ -357,6 +592,71 @@ fn arguments() -> Value {
     envelope["scope"] = json!("app");
     envelope["options"] = json!({"detail": "full"});
     envelope
+}
+
+/// Sends a call over HTTP by a client of the newest revision that can ask its user; with an answer, if one is given.
+async fn call_over_http(
+    address: SocketAddr,
+    token: &str,
+    arguments: &Value,
+    answer: Option<&Value>,
+) -> Value {
+    let mut about = meta();
+    about["io.modelcontextprotocol/clientCapabilities"] = json!({"elicitation": {"form": {}}});
+    let mut params = json!({"name": "computer_operation", "arguments": arguments, "_meta": about});
+    if let Some(answer) = answer {
+        params["requestState"] = answer["requestState"].clone();
+        params["inputResponses"] = answer["inputResponses"].clone();
+    }
+    let message = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
+    let bearer = format!("Bearer {token}");
+    let headers = [
+        ("Authorization", bearer.as_str()),
+        ("Content-Type", "application/json"),
+        ("Accept", "application/json, text/event-stream"),
+        ("MCP-Protocol-Version", "2026-07-28"),
+        ("Mcp-Method", "tools/call"),
+        ("Mcp-Name", "computer_operation"),
+    ];
+    send(address, "POST", "/mcp", &headers, &message.to_string()).await.json()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn over_http_a_client_is_asked_too_and_its_answer_is_for_its_own_call_alone() {
+    for (action, code) in
+        [("accept", None), ("decline", Some("permission_denied")), ("cancel", Some("approval_required"))]
+    {
+        let mut house = TestServer::over(lets_clients_approve(&json!(["writes", "destroys"])));
+        let (own, foreign) =
+            (house.token("own", None, &["*"], &["*"]), house.token("other", None, &["*"], &["*"]));
+        let address = house.http().await;
+        let asked = call_over_http(address, &own, &arguments(), None).await;
+        assert_eq!(asked["result"]["resultType"], "input_required", "{asked:#}");
+        assert_eq!(asked["result"]["inputRequests"]["approve"]["method"], "elicitation/create", "{asked:#}");
+        assert!(!house.root().join("new.txt").exists());
+        // A client that has gone by now leaves a ticket.
+        assert_eq!(waiting(&house).len(), 1);
+        let answer = json!({
+            "requestState": asked["result"]["requestState"],
+            "inputResponses": {"approve": {"action": action, "content": {}}},
+        });
+        // Another token's answer and one to another call decide nothing.
+        let stolen = outcome(&call_over_http(address, &foreign, &arguments(), Some(&answer)).await);
+        assert_eq!(stolen["error"]["code"], "approval_required", "{stolen:#}");
+        assert!(!house.root().join("new.txt").exists());
+        let answered = outcome(&call_over_http(address, &own, &arguments(), Some(&answer)).await);
+        assert_eq!(answered["error"]["code"].as_str(), code, "{action}: {answered:#}");
+        assert_eq!(house.root().join("new.txt").exists(), action == "accept", "{answered:#}");
+        let mut altered = arguments();
+        altered["target"] = json!("other.txt");
+        let altered = outcome(&call_over_http(address, &own, &altered, Some(&answer)).await);
+        assert_eq!(altered["error"]["code"], "approval_required", "{altered:#}");
+        if action == "accept" {
+            let replayed = outcome(&call_over_http(address, &own, &arguments(), Some(&answer)).await);
+            assert_eq!(replayed["error"]["code"], "approval_required", "{replayed:#}");
+        }
+        house.end().await;
+    }
 }
 
 /// Begins a conversation of an older revision with a client that can ask its user.

@@ -513,7 +513,7 @@ fn a_network_of_hosts_is_read_and_anything_else_of_that_form_refused_with_what_i
     let with_texts = commands(json!({"network": {"hosts": ["github.com"]}, "shell": "sandboxed"}));
     assert!(!with_texts.runs_any_program());
     for (written, said) in [
-        (json!({"hosts": ["github.com"], "otherwise": "ask"}), "`ask` is not available yet"),
+        (json!({"hosts": ["github.com"], "otherwise": "allow"}), "expected `deny` or `ask`"),
         (json!({"hosts": ["github.com"], "otherwise": "allow"}), "expected `deny`"),
         (json!({"hosts": "github.com"}), "expected a sequence"),
         (json!({"otherwise": "deny"}), "missing field `hosts`"),

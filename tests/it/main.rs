@@ -53,6 +53,7 @@ mod named_commands;
 #[cfg(unix)]
 mod permits;
 mod policy;
+mod policy_history;
 // Lasting processes are programs of Unix.
 #[cfg(target_os = "linux")]
 mod process;

@@ -102,7 +102,7 @@ struct Judgement {
     audited_fields: &'static [&'static str],
 }
 
-/// Asks the stages one after the other, for whoever wants to know: live requests, explanations and replays.
+/// Asks the stages one after the other, for all: live requests, explanations and stored requests.
 fn judge(case: &Case<'_>, walk: &mut Walk) -> Judgement {
     let found = walk.ask(Some(()), |()| scope::check(case), |found| scope::note(found.as_deref()));
     let candidate =

@@ -101,7 +101,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
             "bailiwick policy test --against-history --since 7d new.json",
         ],
     ),
-    ("policy why", &["bailiwick policy why 4M2KQ7"]),
+    ("policy why", &["bailiwick policy why OPERATION"]),
     ("connect", &["bailiwick connect"]),
     ("self-test", &["bailiwick self-test"]),
     ("completions", &["bailiwick completions bash", "bailiwick completions powershell"]),

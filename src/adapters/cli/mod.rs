@@ -33,6 +33,7 @@ mod man;
 mod mcp;
 mod open_folder;
 mod policy;
+mod policy_args;
 mod policy_learn;
 mod policy_replay;
 mod policy_why;

@@ -128,7 +128,7 @@ pub fn run(home: &Home, args: &PolicyTestArgs) -> Result<Report, Failure> {
     let rights = Rights::of(home)?;
     let caller = |name: &str, transport| rights.caller(name, transport);
     let judge = StoredJudge::new(&scopes, &registry, &caller);
-    let mut found = Found::default();
+    let mut found = ReplayCounts::default();
     loop {
         let page = history::read(home, &filter)?;
         page.entries.iter().for_each(|row| found.add(row, &judge));
@@ -175,7 +175,7 @@ pub fn about(row: &Entry) -> String {
 }
 
 #[derive(Default)]
-struct Found {
+struct ReplayCounts {
     judged: usize,
     unchanged: usize,
     allowed: Groups,
@@ -184,7 +184,7 @@ struct Found {
     unjudged: BTreeMap<Unjudged, usize>,
 }
 
-impl Found {
+impl ReplayCounts {
     fn add(&mut self, row: &Entry, judge: &StoredJudge<'_>) {
         let Some(before) = recorded(row) else { return };
         let now = match judge.judge(row) {

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use rmcp::RoleServer;
 use rmcp::model::{
-    CallToolRequestParams, ClientResult, ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction,
-    ElicitationSchema, InputRequest, InputRequiredResult, ServerRequest,
+    CallToolRequestParams, ClientCapabilities, ClientResult, ElicitRequest, ElicitRequestParams,
+    ElicitResult, ElicitationAction, ElicitationSchema, InputRequest, InputRequiredResult, ServerRequest,
 };
 use rmcp::service::{PeerRequestOptions, RequestContext};
 use serde_json::Value;
@@ -33,9 +33,13 @@ pub(super) type ClientAnswer = (String, Option<bool>);
 
 /// Returns whether the client of a request can ask its user.
 pub(super) fn is_supported(context: &RequestContext<RoleServer>) -> bool {
-    let declared = context.client_capabilities().and_then(|it| it.elicitation);
+    context.client_capabilities().is_some_and(|it| can_ask(&it))
+}
+
+/// Returns whether a client that can do this can ask its user.
+pub(super) fn can_ask(capabilities: &ClientCapabilities) -> bool {
     // Older revisions declare it without its forms.
-    declared.is_some_and(|it| it.form.is_some() || it.url.is_none())
+    capabilities.elicitation.as_ref().is_some_and(|it| it.form.is_some() || it.url.is_none())
 }
 
 /// Takes the answer out of a call that is sent again with one.

@@ -211,7 +211,7 @@ impl Handler {
         user_agent: Option<String>,
         progress: Progress,
     ) -> Vec<u8> {
-        let PlainCall { id, tool, arguments, is_modern, client, progress_token } = call;
+        let PlainCall { id, tool, arguments, is_modern, can_ask, client, progress_token } = call;
         let HandlerMode::PerRequest(service) = &self.way else {
             let error = ErrorData::internal_error("calls on this transport are not plain", None);
             return render::message(&ServerJsonRpcMessage::error(error, Some(id)));
@@ -229,7 +229,13 @@ impl Handler {
         let patience = patience::of(origin.client.as_deref().or(user_agent.as_deref()));
         let told = progress_token.is_some().then_some(&progress);
         let gone = CancellationToken::new();
+        // One question in a call, about its only request.
+        let may_ask = can_ask && requests.as_ref().is_ok_and(|requests| requests.len() == 1);
         let mut reply = self.run(&backend, &origin, requests, patience, &gone, told).await;
+        if let Some(question) = may_ask.then(|| Elicitation::of(&reply)).flatten() {
+            let result = ServerResult::InputRequiredResult(question.required());
+            return render::message(&ServerJsonRpcMessage::response(result, id));
+        }
         tools::name_fields(&tool, &mut reply);
         let mut result = render::tool_result(reply, form(is_whole));
         if !is_modern {

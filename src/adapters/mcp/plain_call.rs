@@ -9,7 +9,7 @@ use rmcp::model::{
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::tools;
+use super::{elicitation, tools};
 
 /// A call of a tool.
 #[derive(Debug)]
@@ -19,6 +19,8 @@ pub struct PlainCall {
     pub(super) arguments: Map<String, Value>,
     /// Whether the client speaks revision 2026-07-28.
     pub(super) is_modern: bool,
+    /// Whether it can ask its user, and send the call again with the answer.
+    pub(super) can_ask: bool,
     /// What the client calls itself.
     pub(super) client: Option<Implementation>,
     /// What notifications of progress are to carry.
@@ -53,8 +55,13 @@ impl PlainCall {
             return None;
         }
         let is_modern = is_modern(headers, &meta, &tool)?;
-        if is_modern && decoded::<ClientCapabilities>(&mut meta, CAPABILITIES)??.supports_tasks() {
-            return None;
+        let mut can_ask = false;
+        if is_modern {
+            let capabilities = decoded::<ClientCapabilities>(&mut meta, CAPABILITIES)??;
+            if capabilities.supports_tasks() {
+                return None;
+            }
+            can_ask = elicitation::can_ask(&capabilities);
         }
         let client = decoded(&mut meta, CLIENT)?;
         let progress_token = meta.remove("progressToken");
@@ -63,7 +70,7 @@ impl PlainCall {
             return None;
         }
         let id = if id.is_string() || id.is_i64() { serde_json::from_value(id).ok()? } else { return None };
-        Some(Self { id, tool, arguments, is_modern, client, progress_token })
+        Some(Self { id, tool, arguments, is_modern, can_ask, client, progress_token })
     }
 }
 

@@ -129,6 +129,72 @@ async fn a_command_reaches_the_hosts_that_its_scope_names_and_is_told_how_others
     assert_eq!(server.heads().len(), before, "nothing came");
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_host_that_is_asked_about_opens_a_ticket_and_the_next_try_after_approval_succeeds() {
+    if lacks_full_sandbox() {
+        return;
+    }
+    require_program("curl");
+    let ground = TestScope::new();
+    ground.write("file.txt", "from elsewhere\n");
+    let server = FileServer::new("127.0.0.1", ground.root());
+    // The name leads to an address that is not public, which an entry has to name.
+    let network = json!({"hosts": [format!("127.0.0.1:{}", server.port)], "otherwise": "ask"});
+    let policy = json!({"sandbox": "full", "network": network, "allowedCommands": ["curl *"]});
+    let capabilities = ["fs:read", "command:run", "history:read"];
+    let host = TestScope::new().with_capabilities(&capabilities).with_policy(policy).save().host();
+    let fetch = |name: &str| {
+        let url = format!("http://{name}:{}/file.txt", server.port);
+        json!({"op": "command.run", "input": {"command": ["curl", "-sS", "--noproxy", "", url]}})
+    };
+    let refused = async |caller: &Caller, name: &str| -> Value {
+        let answer = host.send_as(caller, fetch(name)).await;
+        assert_eq!(answer["data"]["network"].get("hosts"), None, "{answer:#}");
+        answer["data"]["network"]["refused"][0].clone()
+    };
+    let of = |session: &str| Caller { session: Some(session.to_owned()), ..Caller::local(Transport::Stdio) };
+    let (one, two) = (of("one"), of("two"));
+    let approve = |words: &[&str]| {
+        let done = host.cli(&[&["approve"], words].concat());
+        assert_eq!(done["ok"], true, "{done:#}");
+    };
+
+    let asked = refused(&one, "localhost").await;
+    let id = asked["approvalId"].as_str().unwrap_or_else(|| panic!("{asked:#}")).to_owned();
+    let allow = format!("bailiwick scope allow app --host localhost:{}", server.port);
+    assert_eq!(asked["allowedBy"], format!("bailiwick scope allow app --host 'localhost:{}'", server.port));
+    let listed = host.cli(&["approve", "--list"]);
+    assert_eq!(listed["approvals"][0]["target"], format!("localhost:{}", server.port), "{listed:#}");
+    assert_eq!(listed["approvals"][0]["always"], json!([allow]), "{listed:#}");
+    assert_eq!(refused(&one, "localhost").await["approvalId"], id.as_str(), "it is one question");
+    assert!(server.heads().is_empty(), "nothing came");
+
+    approve(&[&id, "--once"]);
+    let foreign = Caller { token: Some("01JD0000000000000000000001".to_owned()), ..one.clone() };
+    assert_ne!(refused(&foreign, "localhost").await["approvalId"], id.as_str(), "of another caller");
+    let reached = host.send_as(&one, fetch("localhost")).await;
+    assert_eq!(reached["data"]["stdout"], "from elsewhere\n", "{reached:#}");
+    let again = refused(&one, "localhost").await;
+    assert_ne!(again["approvalId"], id.as_str(), "a replay is a question of its own");
+
+    let id = again["approvalId"].as_str().unwrap_or_else(|| panic!("{again:#}")).to_owned();
+    approve(&[&id, "--session"]);
+    for _ in 0..2 {
+        let reached = host.send_as(&one, fetch("localhost")).await;
+        assert_eq!(reached["data"]["stdout"], "from elsewhere\n", "{reached:#}");
+    }
+    let other = refused(&two, "localhost").await;
+    let id = other["approvalId"].as_str().unwrap_or_else(|| panic!("{other:#}")).to_owned();
+    approve(&["--deny", &id]);
+    let denied = refused(&two, "localhost").await;
+    assert!(denied["reason"].as_str().is_some_and(|it| it.contains("refused")), "{denied:#}");
+    // An address that is not public is never asked about.
+    let private = refused(&one, "127.0.0.9").await;
+    assert!(private.get("approvalId").is_none(), "{private:#}");
+    let before = server.heads().len();
+    assert_eq!(before, 3, "{:?}", server.heads());
+}
+
 /// Tries every way out that a program could think of. Prints a line for each that was not refused.
 const ATTACKS: &str = r##"
 import ctypes, json, os, socket, struct, sys

@@ -130,7 +130,7 @@ pub struct ScopeEditArgs {
     #[arg(long = "remove-rule", alias = "forget", value_name = "RULE")]
     pub forget: Vec<String>,
     /// Other hosts than those that the scope names: deny or ask
-    #[arg(long, value_name = "WHAT", hide_possible_values = true,
+    #[arg(long, value_name = "WHAT", hide = true,
         value_parser = word::<OtherHosts>(&["deny", "ask"]))]
     pub other_hosts: Option<OtherHosts>,
     /// What commands reach: none, loopback or full
