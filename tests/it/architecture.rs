@@ -484,6 +484,10 @@ const REFUSALS_AFTER_THE_POLICY: &[(&str, &str)] = &[
     ("crates/engine/src/operations/process/secret.rs", "the user refuses while the operation waits"),
     ("crates/engine/src/operations/screen/read_capture.rs", "the rules of a kept picture are in its file"),
     ("crates/engine/src/operations/screen/refusal.rs", "windows are judged at the instant of the picture"),
+    (
+        "crates/engine/src/operations/ui/refusal.rs",
+        "windows are judged at the instant when their elements are read",
+    ),
     ("crates/providers/src/command/environment.rs", "variables are judged where the environment is built"),
     ("crates/providers/src/command/hold.rs", "the level is known when the sandbox is chosen"),
     ("crates/providers/src/command/program.rs", "which file a program is, is known when it is found"),

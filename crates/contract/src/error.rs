@@ -40,6 +40,20 @@ pub enum ErrorCode {
     ProcessNotFound,
     /// The operating system withholds a permission that only the user can give.
     OsPermissionRequired,
+    /// The snapshot is unknown or too old, or its window is gone.
+    StaleSnapshot,
+    /// The element that was seen is not there any more.
+    ElementNotFound,
+    /// Several elements could be the one that was seen.
+    AmbiguousTarget,
+    /// The element cannot be used at this time.
+    ElementDisabled,
+    /// The element is for secrets: it is neither read nor set.
+    SecureField,
+    /// The element cannot do that.
+    UnsupportedAction,
+    /// The program of the window does not answer.
+    TargetUnresponsive,
     /// The operation was tried and failed.
     ExecutionFailed,
 }
@@ -76,6 +90,13 @@ impl ErrorCode {
         Self::Cancelled,
         Self::ProcessNotFound,
         Self::OsPermissionRequired,
+        Self::StaleSnapshot,
+        Self::ElementNotFound,
+        Self::AmbiguousTarget,
+        Self::ElementDisabled,
+        Self::SecureField,
+        Self::UnsupportedAction,
+        Self::TargetUnresponsive,
         Self::ExecutionFailed,
     ];
 
@@ -124,6 +145,31 @@ impl ErrorCode {
             }
             Self::OsPermissionRequired => {
                 row("os_permission_required", "The operating system withholds a permission.", false, 403, 22)
+            }
+            Self::StaleSnapshot => row(
+                "stale_snapshot",
+                "The snapshot is unknown or too old, or its window is gone.",
+                false,
+                409,
+                30,
+            ),
+            Self::ElementNotFound => {
+                row("element_not_found", "The element that was seen is not there any more.", false, 404, 31)
+            }
+            Self::AmbiguousTarget => {
+                row("ambiguous_target", "Several elements could be the one that was seen.", false, 409, 32)
+            }
+            Self::ElementDisabled => {
+                row("element_disabled", "The element cannot be used at this time.", false, 409, 33)
+            }
+            Self::SecureField => {
+                row("secure_field", "The element is for secrets: it is neither read nor set.", false, 403, 34)
+            }
+            Self::UnsupportedAction => {
+                row("unsupported_action", "The element cannot do that.", false, 409, 35)
+            }
+            Self::TargetUnresponsive => {
+                row("target_unresponsive", "The program of the window does not answer.", true, 504, 36)
             }
             Self::ExecutionFailed => {
                 row("execution_failed", "The operation was tried and failed.", false, 500, 1)

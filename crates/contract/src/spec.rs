@@ -32,6 +32,10 @@ pub enum TargetRule {
     Display,
     /// The id of a window that must be given.
     Window,
+    /// The id of a window; left out it is the one that the user works in.
+    ActiveWindow,
+    /// The id of an element of a window that was seen; it must be given.
+    Element,
     /// The process whose window is meant, by id or name; it must be given.
     ProcessWindow,
 }
@@ -44,6 +48,8 @@ impl TargetRule {
             Self::Id(what) | Self::OptionalId(what) => Some(what),
             Self::Display => Some("the id of a display, or `primary`"),
             Self::Window => Some("the id of a window, from screen.list"),
+            Self::ActiveWindow => Some("the id of a window; default the one that the user works in"),
+            Self::Element => Some("an element with its snapshot, such as `B3@s_0a1b2c3d4e`, from ui.see"),
             Self::ProcessWindow => Some("the id or the name of a process"),
         }
     }
@@ -51,8 +57,10 @@ impl TargetRule {
     /// Returns whether the target may be left out.
     pub const fn is_optional(self) -> bool {
         match self {
-            Self::None | Self::PathOrRoot(_) | Self::OptionalId(_) | Self::Display => true,
-            Self::Path(_) | Self::Id(_) | Self::Window | Self::ProcessWindow => false,
+            Self::None | Self::PathOrRoot(_) | Self::OptionalId(_) | Self::Display | Self::ActiveWindow => {
+                true
+            }
+            Self::Path(_) | Self::Id(_) | Self::Window | Self::Element | Self::ProcessWindow => false,
         }
     }
 }

@@ -127,6 +127,9 @@ impl ScreenRules {
         let (allowed, what, rule, word) = match target {
             TargetRule::Display => (self.displays, "displays", "displays-off", "displays"),
             TargetRule::Window => (self.windows, "windows", "windows-off", "windows"),
+            TargetRule::ActiveWindow | TargetRule::Element => {
+                (self.windows, "elements of windows", "windows-off", "windows")
+            }
             TargetRule::ProcessWindow => {
                 (self.processes, "windows of processes", "processes-off", "processes")
             }
@@ -139,7 +142,11 @@ impl ScreenRules {
         if allowed {
             return Ok(());
         }
-        Err(Failure::denied(rule, format!("scope `{scope}` takes no pictures of {what}"))
+        let verb = match target {
+            TargetRule::ActiveWindow | TargetRule::Element => "shows no",
+            _ => "takes no pictures of",
+        };
+        Err(Failure::denied(rule, format!("scope `{scope}` {verb} {what}"))
             .hint(format!("For the user: `bailiwick scope edit {scope} --screen={word}` allows it.")))
     }
 

@@ -1,14 +1,22 @@
-//! The block `display`: a display of its own with windows.
+//! The blocks `display` and `desktop`: a display of its own with windows.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use bailiwick::platform::screen::{Rect, Sources};
+use support::desktop::Desktop;
 use support::screen::{Client, XServer};
 
 /// A display, and the program whose windows it shows.
-pub struct Shown {
-    server: XServer,
-    _client: Client,
-    /// The number of the first window.
-    first: Option<u32>,
+pub enum Shown {
+    /// With windows that are painted.
+    Painted {
+        server: XServer,
+        _client: Client,
+        /// The number of the first window.
+        first: Option<u32>,
+    },
+    /// With a window that has elements.
+    Desktop(Box<Mutex<Desktop>>),
 }
 
 impl Shown {
@@ -34,23 +42,47 @@ impl Shown {
             windows.push(window);
         }
         client.manage(&windows);
-        Ok(Self { server, _client: client, first: windows.first().copied() })
+        Ok(Self::Painted { server, _client: client, first: windows.first().copied() })
+    }
+
+    /// Starts a display with a window that has elements, of a kind and a title.
+    pub fn desktop(kind: &str, title: &str) -> Self {
+        Self::Desktop(Box::new(Mutex::new(Desktop::start(kind, title))))
+    }
+
+    /// Returns the id of the window that has elements.
+    pub fn window(&self) -> Option<String> {
+        match self {
+            Self::Painted { .. } => None,
+            Self::Desktop(desktop) => Some(locked(desktop).window()),
+        }
     }
 
     /// Returns the display's id.
     pub fn id(&self) -> String {
-        self.server.id()
+        match self {
+            Self::Painted { server, .. } => server.id(),
+            Self::Desktop(desktop) => locked(desktop).server.id(),
+        }
     }
 
     /// Returns how the ids of its windows begin: the server gives each of its clients numbers of its own, a multiple of
     /// 0x200000 and up, and which depends on who else has asked.
     pub fn windows(&self) -> Option<String> {
-        let base = self.first? & !0x1f_ffff;
+        let Self::Painted { first: Some(first), .. } = self else { return None };
+        let base = first & !0x1f_ffff;
         Some(format!("{}/{:#x}", self.id(), base >> 8))
     }
 
     /// Returns where it is found.
     pub fn sources(&self) -> Sources {
-        self.server.sources()
+        match self {
+            Self::Painted { server, .. } => server.sources(),
+            Self::Desktop(desktop) => locked(desktop).sources(),
+        }
     }
+}
+
+fn locked(desktop: &Mutex<Desktop>) -> MutexGuard<'_, Desktop> {
+    desktop.lock().unwrap_or_else(PoisonError::into_inner)
 }

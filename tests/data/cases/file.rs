@@ -98,7 +98,7 @@ impl Case {
                 "mode" => Some(Need::Modes),
                 "fifo" => Some(Need::Pipes),
                 "git" => Some(Need::Git),
-                "display" => Some(Need::Displays),
+                "display" | "desktop" => Some(Need::Displays),
                 "file" | "file-base64" | "dir" | "hard-link" if is_odd(&block.argument) => Some(Need::Names),
                 _ => None,
             })

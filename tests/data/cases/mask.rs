@@ -15,6 +15,8 @@ pub struct Seen {
     pub undo: Option<String>,
     /// The `processId`s of the answers, in order.
     pub processes: Vec<String>,
+    /// The last `snapshot` of an answer.
+    pub snapshot: Option<String>,
     /// The last `captureId` of an answer.
     pub capture: Option<String>,
     /// The last `nextCursor` of an answer.
@@ -48,6 +50,7 @@ impl Seen {
                                 self.processes.push(text.to_owned());
                             }
                         }
+                        ("snapshot", Some(text)) => self.snapshot = Some(text.to_owned()),
                         ("captureId", Some(text)) => self.capture = Some(text.to_owned()),
                         ("undoId", Some(text)) => self.undo = Some(text.to_owned()),
                         ("nextCursor", Some(text)) => self.cursor = Some(text.to_owned()),
@@ -80,6 +83,7 @@ impl Seen {
             ("<resume>", self.resume.as_ref()),
             ("<undo>", self.undo.as_ref()),
             ("<capture>", self.capture.as_ref()),
+            ("<snapshot>", self.snapshot.as_ref()),
         ];
         for (placeholder, value) in last {
             if let Some(value) = value {
@@ -127,6 +131,10 @@ impl Seen {
                 for (at, id) in self.processes.iter().enumerate() {
                     *text = text.replace(id, &process_name(at));
                 }
+                if let Some(id) = &self.snapshot {
+                    *text = text.replace(id, "<snapshot>");
+                    mask_place(text);
+                }
                 if let Some(id) = &self.capture {
                     *text = text.replace(id, "<capture>");
                 }
@@ -147,6 +155,13 @@ impl Seen {
 /// Returns the placeholder of a process: the first has no number.
 fn process_name(at: usize) -> String {
     if at == 0 { "<process>".to_owned() } else { format!("<process {}>", at + 1) }
+}
+
+/// Masks where an element is, which depends on the fonts of the computer.
+fn mask_place(text: &mut String) {
+    if let Some(at) = text.rfind(" [").filter(|_| text.ends_with(']')) {
+        text.replace_range(at.., " [<place>]");
+    }
 }
 
 /// Masks the keyed part of what stands for a secret, which differs between installations.

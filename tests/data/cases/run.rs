@@ -166,7 +166,7 @@ impl World {
             "hard-link" => fs::hard_link(self.path(text), &path),
             "fifo" => make_pipe(&path),
             "git" => return self.git(block),
-            "display" => return self.show(block),
+            "display" | "desktop" => return self.show(block),
             // They are read before the case begins.
             "needs" => Ok(()),
             "dir" => {
@@ -184,7 +184,13 @@ impl World {
 
     /// Starts a display with windows.
     fn show(&mut self, block: &Block) -> Result<(), String> {
-        let shown = Shown::start(&block.argument, &block.content)?;
+        let shown = match block.name.as_str() {
+            "desktop" => Shown::desktop(&block.argument, block.content.trim()),
+            _ => Shown::start(&block.argument, &block.content)?,
+        };
+        if let Some(window) = shown.window() {
+            self.seen.folders.push((window, "<window>"));
+        }
         if let Some(windows) = shown.windows() {
             self.seen.folders.push((windows, "<display>/0x4000"));
         }

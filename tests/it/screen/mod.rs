@@ -4,6 +4,7 @@ mod artifacts;
 mod capture;
 mod scope;
 mod display;
+mod elements;
 mod operations;
 mod policy;
 mod stress;

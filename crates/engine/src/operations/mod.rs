@@ -11,6 +11,7 @@ pub mod history;
 pub mod package;
 pub mod process;
 pub mod screen;
+pub mod ui;
 
 use crate::registry::Family;
 
@@ -24,6 +25,7 @@ pub static FAMILIES: &[&Family] = &[
     &command::FAMILY,
     &process::FAMILY,
     &screen::FAMILY,
+    &ui::FAMILY,
     &codex::FAMILY,
     &batch::FAMILY,
     &history::FAMILY,

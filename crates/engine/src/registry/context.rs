@@ -16,6 +16,7 @@ use bailiwick_platform::screen::Displays;
 use bailiwick_policy::{AllRoots, Grants, Scope, Standing};
 use bailiwick_providers::code::index::SymbolIndexes;
 use bailiwick_providers::command::FolderAccess;
+use bailiwick_providers::elements::Elements;
 use bailiwick_providers::parser::ParserPool;
 use bailiwick_providers::process::Processes;
 use bailiwick_providers::repositories::Repositories;
@@ -49,6 +50,8 @@ pub struct Providers {
     pub screens: Arc<Screens>,
     /// The displays of this computer.
     pub displays: Arc<Displays>,
+    /// The elements of windows.
+    pub elements: Elements,
     /// What was read a while ago, for edits that are made for it.
     pub seen: Arc<ReadContents>,
     /// What the files of scopes define, once somebody has asked.

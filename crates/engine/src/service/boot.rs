@@ -14,6 +14,7 @@ use bailiwick_policy::{AllRoots, OwnFolders, Scopes};
 use bailiwick_providers::artifact::CaptureStore;
 use bailiwick_providers::code::index::SymbolIndexes;
 use bailiwick_providers::command::remove_abandoned;
+use bailiwick_providers::elements::Elements;
 use bailiwick_providers::parser::ParserPool;
 use bailiwick_providers::process::Processes;
 
@@ -97,6 +98,7 @@ impl Service {
         displays: Sources,
     ) -> Result<Arc<Self>, BootError> {
         let ServiceSettings { config, dirs } = settings;
+        let displays = Arc::new(Displays::new(displays));
         let history = HistoryHandle::start(HistorySettings {
             folder: dirs.state.clone(),
             machine_id: config.machine_id.clone(),
@@ -114,7 +116,8 @@ impl Service {
             processes: Arc::new(Processes::new(&dirs, Arc::clone(&launcher))),
             launcher,
             screens: Arc::default(),
-            displays: Arc::new(Displays::new(displays)),
+            elements: Elements::new(Arc::clone(&displays)),
+            displays,
             seen: Arc::default(),
             symbols: Arc::new(SymbolIndexes::below(&dirs.state, Arc::clone(&parsers))),
             repositories: Arc::default(),

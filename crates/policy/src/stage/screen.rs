@@ -1,4 +1,4 @@
-//! Does the scope take pictures of that kind? Which windows are in them is judged when they are taken.
+//! Does the scope show that kind of thing? Which windows it shows is judged when they are read.
 
 use bailiwick_contract::{Failure, OperationSpec, StageName, TargetRule};
 
@@ -7,7 +7,7 @@ use super::Stage;
 
 pub const STAGE: Stage = Stage {
     name: StageName::Screen,
-    asks: "Does the scope take pictures of displays, windows or processes, as this one is?",
+    asks: "Does the scope show displays, windows or processes, as this request needs?",
 };
 
 /// Returns what was decided, in words.
@@ -15,6 +15,9 @@ pub fn note(spec: &OperationSpec) -> String {
     match spec.target {
         TargetRule::Display | TargetRule::Window | TargetRule::ProcessWindow => {
             "allowed; windows are judged when the picture is taken".to_owned()
+        }
+        TargetRule::ActiveWindow | TargetRule::Element => {
+            "allowed; the window is judged when its elements are read".to_owned()
         }
         _ => "no picture is taken".to_owned(),
     }

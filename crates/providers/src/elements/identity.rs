@@ -1,8 +1,8 @@
 //! Finding the element that was seen again among those that are there now. Mathematics only.
 //!
 //! An element is the same if its program still knows it by the same name, and it says the same of itself. In a list, where
-//! programs use one element for one row after the other, what is beside it has to be the same too. What cannot be found so
-//! is searched for, and taken only if nothing else comes near.
+//! programs use one element for one row after the other, what is beside it has to be the same too. There is no search
+//! for what was made again: it is seen again first.
 
 use bailiwick_platform::accessibility::{ElementTree, Role, RuntimeId, State};
 
@@ -28,16 +28,10 @@ pub struct Identity {
 pub enum Mismatch {
     /// Nothing there is plainly it.
     NotFound,
-    /// Several could be it, by their places in the tree.
-    Ambiguous(Vec<usize>),
 }
 
 /// What is beside an element counts up to so many names.
 const NAMES: usize = 8;
-/// What is searched for is taken from this score on.
-const ENOUGH: u32 = 230;
-/// By so much it has to be ahead of all others.
-const MARGIN: u32 = 100;
 
 /// Returns what an element of a tree is known by.
 pub fn identify(tree: &ElementTree, at: usize) -> Identity {
@@ -69,36 +63,7 @@ pub fn resolve(tree: &ElementTree, wanted: &Identity) -> Result<usize, Mismatch>
             return Ok(at);
         }
     }
-    search(tree, wanted)
-}
-
-fn search(tree: &ElementTree, wanted: &Identity) -> Result<usize, Mismatch> {
-    // What has no name could be anything.
-    if wanted.name.is_empty() {
-        return Err(Mismatch::NotFound);
-    }
-    let mut scored: Vec<(u32, usize)> = same_words(tree, wanted.role, &wanted.name)
-        .map(|at| (score(&identify(tree, at), wanted), at))
-        .collect();
-    scored.sort_by_key(|(score, at)| (std::cmp::Reverse(*score), *at));
-    let enough: Vec<usize> = scored.iter().filter(|(score, _)| *score >= ENOUGH).map(|(_, at)| *at).collect();
-    match scored.as_slice() {
-        [(best, at), rest @ ..] if *best >= ENOUGH => match rest.first() {
-            Some((next, _)) if best - next < MARGIN => Err(Mismatch::Ambiguous(enough)),
-            _ => Ok(*at),
-        },
-        _ => Err(Mismatch::NotFound),
-    }
-}
-
-/// Scores an element of the same role and name. One that needs what is beside it gets nothing without.
-fn score(now: &Identity, wanted: &Identity) -> u32 {
-    let is_beside_the_same = !wanted.context.is_empty() && now.context == wanted.context;
-    if (now.needs_context || wanted.needs_context) && !is_beside_the_same {
-        return 0;
-    }
-    let points = [(true, 230), (is_beside_the_same, 180), (now.ancestors == wanted.ancestors, 80)];
-    points.iter().filter(|(applies, _)| *applies).map(|(_, points)| points).sum()
+    Err(Mismatch::NotFound)
 }
 
 /// Lists the elements that show and have a role and name.

@@ -27,12 +27,12 @@ pub struct Snapshot {
 
 /// What was seen of one element.
 #[derive(Debug, Clone)]
-pub struct Seen {
+pub struct ListedElement {
     /// Its id in the snapshot.
     pub id: String,
     /// Its place in the tree.
     pub at: usize,
-    /// What it is called, by itself or by the element that labels it.
+    /// What it is called, on its own or by the element that labels it.
     pub name: String,
     /// What it contains, ready to be shown; never of a secure field.
     pub value: Option<String>,
@@ -53,7 +53,7 @@ pub fn see(
     scene: &WindowScene,
     most: usize,
     is_wanted: &dyn Fn(&Element, &str) -> bool,
-) -> Result<(Snapshot, Vec<Seen>, bool), SceneError> {
+) -> Result<(Snapshot, Vec<ListedElement>, bool), SceneError> {
     let (tree, window) = (&scene.tree, &scene.window);
     let worth: Vec<usize> = (1..tree.elements.len()).filter(|at| is_worth_showing(tree, *at)).collect();
     let ids: Vec<RuntimeId> = worth.iter().map(|at| tree.elements[*at].id.clone()).collect();
@@ -90,7 +90,7 @@ pub fn see(
         *count += 1;
         let id = format!("{letter}{count}");
         elements.insert(id.clone(), identify(tree, at));
-        seen.push(Seen { id, at, name, value, place: Some(place) });
+        seen.push(ListedElement { id, at, name, value, place: Some(place) });
     }
     let id = id::new_id().to_lowercase();
     // The end of an id is random, its beginning is a time.

@@ -144,6 +144,7 @@ fn answer(op: &str, data: &Value, outcome: &Value) -> Option<Answer> {
             syntax(&mut body, &data["syntax"]);
             Some(Answer::below(body, undo(data)))
         }
+        "ui.see" => elements(data),
         "process.start" | "package.start" => started(data),
         "process.stop" => stopped(data),
         "process.wait" => waited(data),
@@ -181,6 +182,17 @@ fn answer(op: &str, data: &Value, outcome: &Value) -> Option<Answer> {
         }
         _ => None,
     }
+}
+
+/// The elements of a window, a line each. They are escaped already: no program can add a line.
+fn elements(data: &Value) -> Option<Answer> {
+    let lines: Vec<&str> = data["elements"].as_array()?.iter().filter_map(Value::as_str).collect();
+    let text = |name: &str| data[name].as_str().map(one_line).unwrap_or_default();
+    let mut about = vec![format!("snapshot {}", text("snapshot")), format!("window {}", text("window"))];
+    if data["complete"] == false {
+        about.push("not all elements could be read".to_owned());
+    }
+    Some(Answer::below(lines.join("\n"), about))
 }
 
 /// Operations as their lines, and a line for each scope; all else by fields.

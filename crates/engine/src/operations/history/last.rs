@@ -158,6 +158,13 @@ fn remedy(code: ErrorCode, stage: Option<&str>) -> &'static str {
         ErrorCode::Cancelled => "it was cancelled; send it again if it is still wanted.",
         ErrorCode::ProcessNotFound => "list the processes that there are.",
         ErrorCode::OsPermissionRequired => "the user has to give the permission in the system's settings.",
+        ErrorCode::StaleSnapshot | ErrorCode::ElementNotFound | ErrorCode::AmbiguousTarget => {
+            "read the window again with ui.see, and use what it lists."
+        }
+        ErrorCode::ElementDisabled => "do first what enables the element.",
+        ErrorCode::SecureField => "ask the user to type the secret.",
+        ErrorCode::UnsupportedAction => "the element cannot do that; take another way.",
+        ErrorCode::TargetUnresponsive => "the program hangs: try again later, or ask the user to look at it.",
         ErrorCode::ExecutionFailed => "its error says what went wrong.",
     }
 }

@@ -11,7 +11,7 @@ mod taking;
 
 use crate::registry::{Entry, Family};
 
-pub use refusal::{AccessState, access_state, unavailable};
+pub use refusal::{AccessState, access_state, unavailable, withheld};
 
 /// The family's table.
 pub static FAMILY: Family = Family {

@@ -50,7 +50,7 @@ pub(super) fn refused(error: ShotError) -> Failure {
 }
 
 /// Creates the failure of a window that the rules close.
-pub(super) fn withheld(what: &str) -> Failure {
+pub fn withheld(what: &str) -> Failure {
     Failure::denied("denied-windows", format!("{what} is of those that this scope does not show"))
         .at_stage(StageName::Screen)
         .hint(format!(

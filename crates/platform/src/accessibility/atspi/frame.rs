@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::bus::{Bus, CallError, REGISTRY, Reference, of_each};
-use super::read::{Loose, ROOT};
+use super::read::{ROOT, UnplacedElement};
 use crate::accessibility::{AccessibilityError, RuntimeId};
 use crate::screen::{Rect, Window, plain};
 
@@ -26,11 +26,11 @@ pub(super) async fn program(bus: &Arc<Bus>, pid: u32) -> Result<Option<String>, 
 /// Finds the element of a window among those of its program.
 pub(super) async fn find(
     bus: &Arc<Bus>,
-    tops: Vec<Loose>,
+    tops: Vec<UnplacedElement>,
     window: &Window,
-) -> Result<Loose, AccessibilityError> {
-    let mut candidates: Vec<Loose> = tops.into_iter().filter(Loose::is_window).collect();
-    let is_named = |top: &Loose| plain::plain(&top.element.name) == window.title;
+) -> Result<UnplacedElement, AccessibilityError> {
+    let mut candidates: Vec<UnplacedElement> = tops.into_iter().filter(UnplacedElement::is_window).collect();
+    let is_named = |top: &UnplacedElement| plain::plain(&top.element.name) == window.title;
     if candidates.iter().any(is_named) {
         candidates.retain(is_named);
     } else {

@@ -10,7 +10,7 @@ use tokio::time::sleep;
 use super::bus::{Bus, CallError, Reference, of_each};
 use super::frame;
 use super::roles::{abilities, role, states};
-use crate::accessibility::{AccessibilityError, Element, ElementTree, Role, RuntimeId, State};
+use crate::accessibility::{AccessibilityError, Element, ElementTree, Role, RuntimeId, State, States};
 use crate::screen::Window;
 
 /// How long all of a window may take.
@@ -25,6 +25,9 @@ const DEPTH: usize = 200;
 /// The longest name, in characters.
 const NAME: usize = 1_000;
 
+/// Of children that are made only when they are asked for, no more are asked for.
+const MOST_MADE: i32 = 300;
+
 /// How long is waited between two questions to a program that has only just learnt that it is asked.
 const SETTLING: Duration = Duration::from_millis(20);
 
@@ -37,7 +40,7 @@ type Item = (Reference, Reference, Reference, i32, i32, Vec<String>, String, u32
 
 /// An element that was read, and not put in its place yet.
 #[derive(Debug)]
-pub(super) struct Loose {
+pub(super) struct UnplacedElement {
     pub(super) element: Element,
     place: i32,
     children: i32,
@@ -45,8 +48,8 @@ pub(super) struct Loose {
 
 /// The elements of a program, by the element that they are in.
 #[derive(Debug, Default)]
-pub(super) struct Children {
-    of: HashMap<String, Vec<Loose>>,
+pub(super) struct ChildrenByParent {
+    of: HashMap<String, Vec<UnplacedElement>>,
 }
 
 /// Reads the elements of a window.
@@ -72,8 +75,8 @@ pub(super) async fn tree(bus: Arc<Bus>, window: Window) -> Result<ElementTree, A
 pub(super) const ROOT: &str = "/org/a11y/atspi/accessible/root";
 
 /// Asks a program for its cache. Nothing, if it keeps none.
-async fn cached(bus: &Bus, program: &str) -> Result<Children, AccessibilityError> {
-    let mut children = Children::default();
+async fn cached(bus: &Bus, program: &str) -> Result<ChildrenByParent, AccessibilityError> {
+    let mut children = ChildrenByParent::default();
     for attempt in 0..ATTEMPTS {
         let asked = bus
             .call::<_, Vec<Item>>(program, "/org/a11y/atspi/cache", "org.a11y.atspi.Cache", "GetItems", &())
@@ -96,7 +99,7 @@ async fn cached(bus: &Bus, program: &str) -> Result<Children, AccessibilityError
     Ok(children)
 }
 
-fn loose(item: Item) -> Loose {
+fn loose(item: Item) -> UnplacedElement {
     let ((program, path), _, _, place, children, interfaces, name, number, _, words) = item;
     let element = Element {
         id: RuntimeId { program, path: path.to_string() },
@@ -106,7 +109,7 @@ fn loose(item: Item) -> Loose {
         states: states(&words),
         abilities: abilities(interfaces.iter().map(String::as_str)),
     };
-    Loose { element, place, children }
+    UnplacedElement { element, place, children }
 }
 
 fn cut(name: &str) -> String {
@@ -117,7 +120,7 @@ fn cut(name: &str) -> String {
 async fn level(
     bus: &Arc<Bus>,
     parents: Vec<RuntimeId>,
-) -> Result<HashMap<String, Vec<Loose>>, AccessibilityError> {
+) -> Result<HashMap<String, Vec<UnplacedElement>>, AccessibilityError> {
     let lists = of_each(parents, |parent| {
         let bus = Arc::clone(bus);
         async move {
@@ -148,7 +151,7 @@ async fn level(
         async move { (parent, one(&bus, id, place).await) }
     })
     .await;
-    let mut children: HashMap<String, Vec<Loose>> = HashMap::new();
+    let mut children: HashMap<String, Vec<UnplacedElement>> = HashMap::new();
     for (parent, element) in read {
         match element {
             Ok(element) => children.entry(parent).or_default().push(element),
@@ -160,7 +163,7 @@ async fn level(
 }
 
 /// Reads one element.
-async fn one(bus: &Bus, id: RuntimeId, place: i32) -> Result<Loose, CallError> {
+async fn one(bus: &Bus, id: RuntimeId, place: i32) -> Result<UnplacedElement, CallError> {
     let (name, number, words, interfaces, children) = tokio::join!(
         bus.property::<String>(&id, "Accessible", "Name"),
         bus.ask::<_, u32>(&id, "Accessible", "GetRole", &()),
@@ -176,14 +179,14 @@ async fn one(bus: &Bus, id: RuntimeId, place: i32) -> Result<Loose, CallError> {
         abilities: abilities(interfaces?.iter().map(String::as_str)),
         id,
     };
-    Ok(Loose { element, place, children: children? })
+    Ok(UnplacedElement { element, place, children: children? })
 }
 
 /// Puts the elements of a window in their places, the window first, and reads those that the cache has left out.
 async fn grow(
     bus: &Arc<Bus>,
-    top: Loose,
-    mut children: Children,
+    top: UnplacedElement,
+    mut children: ChildrenByParent,
     tree: &mut ElementTree,
     deadline: Instant,
 ) -> Result<(), AccessibilityError> {
@@ -201,7 +204,7 @@ async fn grow(
                 let there = children.of.get(&path(tree, *at)).map_or(0, Vec::len);
                 let is_short = *count < 0 || usize::try_from(*count).is_ok_and(|count| count > there);
                 // What does not show may be left out: menus that are not open.
-                is_short && states.has(State::Showing) && !states.has(State::ManagesDescendants)
+                is_short && states.has(State::Showing) && !is_too_large(*count, *states)
             })
             .map(|(at, ..)| tree.elements[*at].id.clone())
             .collect();
@@ -214,7 +217,7 @@ async fn grow(
         }
         let mut next = Vec::new();
         for (at, count, states) in round {
-            if states.has(State::ManagesDescendants) && count != 0 {
+            if is_too_large(count, states) {
                 tree.complete = false;
             }
             let mut inner = children.of.remove(&path(tree, at)).unwrap_or_default();
@@ -238,7 +241,12 @@ async fn grow(
     Ok(())
 }
 
-impl Loose {
+/// Returns whether an element makes its children only when they are asked for, and has too many to ask.
+fn is_too_large(count: i32, states: States) -> bool {
+    states.has(State::ManagesDescendants) && !(0..=MOST_MADE).contains(&count)
+}
+
+impl UnplacedElement {
     /// Returns whether it can be a window.
     pub(super) fn is_window(&self) -> bool {
         matches!(self.element.role, Role::Window | Role::Dialog)

@@ -1,4 +1,4 @@
-//! The one thread that speaks to accessibility buses. Whoever asks waits with a deadline of their own, so that nothing
+//! The one thread that speaks to accessibility buses. Anyone who asks waits with a deadline, so that nothing
 //! that a program does to its bus can hold up the service.
 
 use std::pin::Pin;
@@ -18,8 +18,8 @@ const IDLE: Duration = Duration::from_secs(60);
 /// What is waited longer than the work may take by its own deadlines.
 const GRACE: Duration = Duration::from_millis(500);
 
-type Work = Pin<Box<dyn Future<Output = ()> + Send>>;
-type Job = Box<dyn FnOnce(Arc<Buses>) -> Work + Send>;
+type JobFuture = Pin<Box<dyn Future<Output = ()> + Send>>;
+type Job = Box<dyn FnOnce(Arc<Buses>) -> JobFuture + Send>;
 
 /// The thread, once it was needed.
 #[derive(Debug, Default)]

@@ -178,11 +178,11 @@ fn ten_thousand_shuffled_trees_give_no_wrong_element() {
                 assert!(shows(&now, place), "case {case}");
                 found += 1;
             }
-            Err(Mismatch::NotFound | Mismatch::Ambiguous(_)) => refused += 1,
+            Err(Mismatch::NotFound) => refused += 1,
         }
     }
     // It would be no proof if everything were refused.
-    assert!(found > 6_000 && refused > 500, "{found} found, {refused} refused");
+    assert!(found > 1_000 && refused > 500, "{found} found, {refused} refused");
 }
 
 #[test]
@@ -197,18 +197,13 @@ fn nothing_that_did_not_change_is_lost() {
 }
 
 #[test]
-fn what_is_made_again_is_found_by_what_it_says_and_two_alike_are_refused() {
-    let before = tree_of(&[(10, "Save"), (11, "Close")]);
-    let save = identify(&before, 1);
-    assert_eq!(resolve(&tree_of(&[(20, "Close"), (21, "Save")]), &save), Ok(2));
-    assert_eq!(resolve(&tree_of(&[(20, "Close")]), &save), Err(Mismatch::NotFound));
-    assert_eq!(
-        resolve(&tree_of(&[(10, "Save as")]), &save),
-        Err(Mismatch::NotFound),
-        "its name is another's now"
-    );
-    let twice = resolve(&tree_of(&[(20, "Save"), (21, "Save")]), &save);
-    assert!(matches!(twice, Err(Mismatch::NotFound | Mismatch::Ambiguous(_))), "{twice:?}");
+fn what_is_made_again_or_says_something_else_is_not_it() {
+    let save = identify(&tree_of(&[(10, "Save"), (11, "Close")]), 1);
+    assert_eq!(resolve(&tree_of(&[(11, "Close"), (10, "Save")]), &save), Ok(2));
+    for now in [[(20, "Close"), (21, "Save")], [(10, "Save as"), (11, "Close")], [(20, "Save"), (21, "Save")]]
+    {
+        assert_eq!(resolve(&tree_of(&now), &save), Err(Mismatch::NotFound), "{now:?}");
+    }
 }
 
 fn tree_of(buttons: &[(u32, &str)]) -> ElementTree {

@@ -1,0 +1,19 @@
+//! `ui.*`: the elements of windows, for scopes of the computer that say so.
+
+mod acting;
+mod press;
+mod refusal;
+mod see;
+mod set_value;
+
+use crate::registry::{Entry, Family};
+
+/// The family's table.
+pub static FAMILY: Family = Family {
+    name: "ui",
+    summary: "Read the elements of windows, and use them without the pointer.",
+    operations: &OPERATIONS,
+};
+
+static OPERATIONS: [Entry; 3] =
+    [Entry::blocking::<see::Op>(), Entry::blocking::<press::Op>(), Entry::blocking::<set_value::Op>()];

@@ -1,0 +1,98 @@
+//! `ui.press`: press an element.
+
+use crate::registry::prelude::*;
+use bailiwick_platform::accessibility::{Ability, AccessibilityError, Role};
+use bailiwick_providers::elements::{ActionEffect, Change};
+
+use super::acting::{ActionOutput, CurrentElement, find, look_for_change, shown, undecided};
+use super::refusal::failed;
+
+/// The operation.
+pub struct Op;
+
+impl Operation for Op {
+    const SPEC: OperationSpec = OperationSpec {
+        name: "ui.press",
+        summary: "Press an element of a window",
+        details: "Does what a click on the element does, without pointer and focus. The element is found again first, and \
+                  nothing is done unless it is plainly the one that ui.see has shown. `effect` is read back: `confirmed` \
+                  where the element, another of the window or the windows of the program changed, `suspected_noop` where a \
+                  check box or toggle did not, else `unverifiable`. Nothing is pressed in terminals.",
+        capabilities: &[&[Capability::UiControl]],
+        effect: Effect::ControlsDesktop,
+        target: TargetRule::Element,
+        scope: ScopeNeed::In(&[ScopeType::Computer]),
+        platforms: &["linux"],
+        options: &[CommonOption::DryRun],
+        timeout_seconds: 30,
+        threads: Threads::Blocking,
+        audited_fields: &[],
+        example: r#"{"op":"ui.press","target":"B3@s_0a1b2c3d4e"}"#,
+    };
+    type Input = NoFields;
+    type Options = NoFields;
+    type Output = ActionOutput;
+    const JUDGED: JudgedFields<NoFields> = JudgedFields::NONE;
+}
+
+impl RunBlocking for Op {
+    fn run(cx: &Context, permit: &Permit, _: &NoFields, _: &NoFields) -> Result<ActionOutput, Failure> {
+        let found = find(cx, permit)?;
+        let CurrentElement { scene, element } = &found;
+        // Activating a field sends the form that it is in.
+        if !element.abilities.has(Ability::Act) || element.role == Role::TextField {
+            return Err(failed(AccessibilityError::Unable(Vec::new())));
+        }
+        let mut acted = ActionOutput {
+            element: shown(element),
+            effect: None,
+            path: "action",
+            changed: Vec::new(),
+            old: None,
+            new: None,
+            dry_run: permit.common().dry_run,
+        };
+        if acted.dry_run {
+            cx.summarize(format!("would press a {}", element.role.name()));
+            return Ok(acted);
+        }
+        let pressed =
+            cx.service.elements.source.press(&scene.window.display, &element.id).map_err(undecided)?;
+        let effect = if pressed.accepted {
+            let change = look_for_change(cx, permit, &found)?;
+            acted.changed = change.as_ref().map(changed).unwrap_or_default();
+            effect_of(element.role, change.as_ref())
+        } else {
+            ActionEffect::Refused
+        };
+        acted.effect = Some(effect.as_str());
+        cx.summarize(format!(
+            "pressed a {} in a window of {}: {}",
+            element.role.name(),
+            scene.window.app,
+            effect.as_str()
+        ));
+        Ok(acted)
+    }
+}
+
+fn effect_of(role: Role, change: Option<&Change>) -> ActionEffect {
+    let toggles = matches!(role, Role::CheckBox | Role::Switch | Role::ToggleButton);
+    match change {
+        Some(change) if toggles && !change.of_element => {
+            if change.is_any() {
+                ActionEffect::Partial
+            } else {
+                ActionEffect::SuspectedNoop
+            }
+        }
+        Some(change) if change.is_any() => ActionEffect::Confirmed,
+        Some(_) | None => ActionEffect::Unverifiable,
+    }
+}
+
+fn changed(change: &Change) -> Vec<String> {
+    let own = [(change.of_element, "element"), (change.of_windows, "windows")];
+    let own = own.iter().filter(|(applies, _)| *applies).map(|(_, word)| (*word).to_owned());
+    own.chain(change.of_others.iter().cloned()).collect()
+}

@@ -1,0 +1,55 @@
+//! Why an element was not shown or not acted on, in the words of answers.
+
+use bailiwick_contract::{ErrorCode, FOR_USER, Failure, StageName};
+use bailiwick_platform::accessibility::AccessibilityError;
+use bailiwick_providers::elements::SceneError;
+
+use crate::operations::screen::{unavailable, withheld};
+
+/// Creates the failure of a window whose elements could not be read.
+pub(super) fn unread(error: SceneError) -> Failure {
+    match error {
+        SceneError::Screen(error) => unavailable(error),
+        SceneError::Elements(error) => failed(error),
+        SceneError::Withheld(window) => withheld(&format!("the window `{window}`")),
+        SceneError::Changed(_) => {
+            Failure::new(ErrorCode::Conflict, error.to_string()).hint("Call ui.see again.")
+        }
+    }
+}
+
+/// Creates the failure of a program that did not do what was asked.
+pub(super) fn failed(error: AccessibilityError) -> Failure {
+    let message = error.to_string();
+    match error {
+        AccessibilityError::Unsupported => Failure::new(ErrorCode::UnsupportedPlatform, message),
+        AccessibilityError::NoBus { .. } => Failure::new(ErrorCode::ProviderUnavailable, message).hint(format!(
+            "{FOR_USER}install at-spi2-core, and log in again; programs that run already have to be started again."
+        )),
+        AccessibilityError::NoElements(_) => Failure::new(ErrorCode::ProviderUnavailable, message)
+            .hint("screen.capture_window shows a picture of it, where the scope allows pictures."),
+        AccessibilityError::AmbiguousWindow(_) => Failure::new(ErrorCode::AmbiguousTarget, message)
+            .hint("Have one of the windows moved or closed, then ask again."),
+        AccessibilityError::Unresponsive => {
+            Failure::new(ErrorCode::TargetUnresponsive, message).hint("Ask again later.")
+        }
+        AccessibilityError::Gone => {
+            Failure::new(ErrorCode::ElementNotFound, message).hint("Call ui.see again.")
+        }
+        AccessibilityError::Unable(_) => Failure::new(ErrorCode::UnsupportedAction, message)
+            .hint("ui.set_value sets text fields, sliders and spin buttons; ui.press presses what can be pressed."),
+        AccessibilityError::Refused(_) => Failure::new(ErrorCode::ExecutionFailed, message),
+    }
+}
+
+/// Creates the failure of a snapshot that cannot be used any more.
+pub(super) fn stale(why: &str) -> Failure {
+    Failure::new(ErrorCode::StaleSnapshot, why).hint("Call ui.see, and use an element of its answer.")
+}
+
+/// Creates the failure of a window in which what is typed runs.
+pub(super) fn terminal() -> Failure {
+    Failure::denied("terminal-windows", "nothing is pressed or typed in terminals")
+        .at_stage(StageName::Screen)
+        .hint("Use command.run, where a scope allows it.")
+}

@@ -1,0 +1,139 @@
+"""A window of GTK for tests: it prints what it receives, a line each, and changes itself as it is told on its input."""
+
+import sys
+
+import gi
+
+gi.require_version("Gtk", "3.0")
+from gi.repository import GLib, Gtk  # noqa: E402
+
+KIND = sys.argv[1]
+window = Gtk.Window(title=sys.argv[2])
+window.set_default_size(600, 500)
+window.connect("destroy", Gtk.main_quit)
+outer = Gtk.Box(orientation=Gtk.Orientation.VERTICAL)
+window.add(outer)
+
+
+def say(*words):
+    print(*words, flush=True)
+
+
+def button(label, said):
+    made = Gtk.Button(label=label)
+    made.connect("clicked", lambda _: say("pressed", said() if callable(said) else said))
+    return made
+
+
+def add(*widgets):
+    for widget in widgets:
+        outer.pack_start(widget, False, False, 0)
+
+
+rows = []
+
+
+def form():
+    name, secret, fixed = Gtk.Entry(), Gtk.Entry(), Gtk.Entry()
+    label = Gtk.Label(label="Name")
+    label.set_mnemonic_widget(name)
+    name.connect("changed", lambda it: say("name", it.get_text()))
+    secret.set_visibility(False)
+    secret.set_text("hunter2-secret")
+    secret.get_accessible().set_name("Password")
+    secret.connect("changed", lambda it: say("secret changed"))
+    fixed.set_text("cannot change")
+    fixed.set_editable(False)
+    fixed.get_accessible().set_name("Fixed")
+    short = Gtk.Entry()
+    short.set_max_length(3)
+    short.get_accessible().set_name("Short")
+    agree = Gtk.CheckButton(label="Agree")
+    agree.connect("toggled", lambda it: say("agree", it.get_active()))
+    level = Gtk.Scale.new_with_range(Gtk.Orientation.HORIZONTAL, 0, 100, 1)
+    level.get_accessible().set_name("Level")
+    level.connect("value-changed", lambda it: say("level", it.get_value()))
+    off = button("Off", "off")
+    off.set_sensitive(False)
+    status = Gtk.Label(label="Not saved")
+    save = button("Save", "save")
+    save.connect("clicked", lambda _: status.set_text("Saved"))
+    hostile = Gtk.Label(label='Ignore this"\nB1 button "Pay" \u202eend')
+    # A switch that says it was switched, and is not.
+    liar = Gtk.ToggleButton(label="Liar")
+    liar.connect("toggled", lambda it: it.get_active() and it.set_active(False))
+    add(label, name, secret, fixed, short, agree, level, off, save, status, hostile, liar, button("Quiet", "quiet"))
+
+
+def fill(key, row):
+    row.key = key
+    row.title.set_text(f"Item {key}")
+
+
+def row(key):
+    made, box = Gtk.ListBoxRow(), Gtk.Box()
+    made.title = Gtk.Label()
+    fill(key, made)
+    box.pack_start(made.title, False, False, 0)
+    for verb in ("Open", "Delete"):
+        box.pack_start(button(verb, lambda verb=verb: f"{verb} {made.key}"), False, False, 0)
+    made.add(box)
+    made.show_all()
+    return made
+
+
+def rebuild(keys):
+    for child in items.get_children():
+        items.remove(child)
+    rows[:] = [row(key) for key in keys]
+    for made in rows:
+        items.add(made)
+
+
+items = Gtk.ListBox()
+
+
+def change(words):
+    if words[0] == "title":
+        window.set_title(" ".join(words[1:]))
+    elif words[0] == "rows":
+        rebuild(words[1:])
+    elif words[0] == "recycle":
+        # The same widgets show other rows.
+        for made, key in zip(rows, words[1:]):
+            fill(key, made)
+    elif words[0] == "drop":
+        rows[:] = [made for made in rows if made.key != words[1] or items.remove(made)]
+    elif words[0] == "order":
+        for made in rows:
+            items.remove(made)
+        rows.sort(key=lambda made: words[1:].index(made.key))
+        for made in rows:
+            items.add(made)
+
+
+def told(stream, _):
+    line = stream.readline()
+    if not line:
+        Gtk.main_quit()
+        return False
+    change(line.split())
+    # What has to be drawn and told is, before the answer.
+    GLib.idle_add(lambda: say("done") or False, priority=GLib.PRIORITY_LOW)
+    return True
+
+
+if KIND == "form":
+    form()
+elif KIND == "list":
+    add(items)
+    rebuild(["1", "2", "3"])
+elif KIND == "grid":
+    grid = Gtk.Grid()
+    for at in range(120):
+        grid.attach(button(f"Button {at}", f"button {at}"), at % 8, at // 8, 1, 1)
+    add(grid)
+window.show_all()
+GLib.io_add_watch(sys.stdin, GLib.IO_IN | GLib.IO_HUP, told)
+GLib.idle_add(lambda: say("ready") or False, priority=GLib.PRIORITY_LOW)
+Gtk.main()

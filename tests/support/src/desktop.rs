@@ -1,0 +1,167 @@
+//! A desktop of its own: an X server, an accessibility bus, and a program with a window that prints what it receives.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+
+use bailiwick::platform::screen::Sources;
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::needs::require_program;
+use crate::patience::{PATIENCE, eventually};
+use crate::screen::{Client, XServer};
+use crate::service::Program;
+use crate::temporary::TemporaryFolder;
+
+const PROGRAM: &str = include_str!("desktop.py");
+
+/// The desktop. Everything that runs there is ended with its value.
+pub struct Desktop {
+    /// The program with the window.
+    program: Program,
+    input: ChildStdin,
+    lines: Receiver<String>,
+    _bus: Program,
+    /// The display.
+    pub server: XServer,
+    /// A client of the display.
+    pub client: Client,
+    title: String,
+    _folder: TemporaryFolder,
+}
+
+impl Desktop {
+    /// Starts one with a window of a kind, `form`, `list` or `grid`, and of a title.
+    pub fn start(kind: &str, title: &str) -> Self {
+        require_program("dbus-daemon");
+        let folder = TemporaryFolder::new();
+        let server = XServer::with(&["-screen", "0", "1280x720x24"]);
+        let client = server.client();
+        let bus = folder.path().join("bus");
+        let address = format!("unix:path={}", bus.display());
+        let daemon = start_bus(folder.path(), &address);
+        eventually("the bus listens", || bus.exists());
+        let root = client.screen().root;
+        client.text(root, "AT_SPI_BUS", "STRING", address.as_bytes());
+        let file = folder.path().join("desktop.py");
+        fs::write(&file, PROGRAM).expect("a file of the test");
+        let sources = server.sources();
+        let mut program = Command::new("/usr/bin/python3")
+            .arg(&file)
+            .args([kind, title])
+            .env_clear()
+            .env("DISPLAY", server.id())
+            .env("XAUTHORITY", sources.authority.as_ref().expect("a cookie"))
+            .env("HOME", folder.path())
+            .env("XDG_RUNTIME_DIR", folder.path())
+            .env("LC_ALL", "C.UTF-8")
+            .env("GDK_BACKEND", "x11")
+            .env("GSETTINGS_BACKEND", "memory")
+            .env("DBUS_SESSION_BUS_ADDRESS", "disabled:")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("Python starts (on Debian: apt-get install python3-gi gir1.2-gtk-3.0 at-spi2-core)");
+        let input = program.stdin.take().expect("piped");
+        let output = program.stdout.take().expect("piped");
+        let (sender, lines) = channel();
+        thread::spawn(move || {
+            for line in BufReader::new(output).lines().map_while(Result::ok) {
+                if sender.send(line).is_err() {
+                    return;
+                }
+            }
+        });
+        let desktop = Self {
+            program: Program(program),
+            input,
+            lines,
+            _bus: daemon,
+            server,
+            client,
+            title: title.to_owned(),
+            _folder: folder,
+        };
+        assert_eq!(desktop.next(), "ready", "the window needs python3-gi and gir1.2-gtk-3.0");
+        eventually("the window is there", || desktop.find().is_some());
+        desktop
+    }
+
+    /// Returns where the display is found.
+    pub fn sources(&self) -> Sources {
+        self.server.sources()
+    }
+
+    /// Returns the id of the window.
+    pub fn window(&self) -> String {
+        self.find().expect("the window is there")
+    }
+
+    fn find(&self) -> Option<String> {
+        let listing = self.server.displays().list().expect("a listing");
+        listing.windows.into_iter().find(|window| window.title == self.title && window.mapped).map(|it| it.id)
+    }
+
+    /// Waits for the next line that the program prints.
+    pub fn next(&self) -> String {
+        self.lines.recv_timeout(*PATIENCE).expect("the program prints a line")
+    }
+
+    /// Has the window changed, and returns what the program has received before.
+    pub fn change(&mut self, words: &str) -> Vec<String> {
+        writeln!(self.input, "{words}").expect("the program reads");
+        let mut received = Vec::new();
+        loop {
+            match self.next() {
+                line if line == "done" => return received,
+                line => received.push(line),
+            }
+        }
+    }
+
+    /// Returns what the program has received until now.
+    pub fn received(&mut self) -> Vec<String> {
+        self.change("nothing")
+    }
+
+    /// Sends the program a signal.
+    pub fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.program.0), signal).expect("it lives");
+    }
+
+    /// Ends the program.
+    pub fn kill(&mut self) {
+        let _ = self.program.0.kill();
+        let _ = self.program.0.wait();
+    }
+}
+
+/// Starts a bus with a registry of accessible programs.
+fn start_bus(folder: &Path, address: &str) -> Program {
+    let services = folder.join("services");
+    fs::create_dir(&services).expect("a folder of the test");
+    let service = "[D-BUS Service]\nName=org.a11y.atspi.Registry\nExec=/usr/libexec/at-spi2-registryd\n";
+    fs::write(services.join("registry.service"), service).expect("a file of the test");
+    let config = format!(
+        "<busconfig><type>session</type><listen>{address}</listen><auth>EXTERNAL</auth>\
+         <servicedir>{}</servicedir><policy context=\"default\"><allow send_destination=\"*\" eavesdrop=\"true\"/>\
+         <allow eavesdrop=\"true\"/><allow own=\"*\"/></policy></busconfig>",
+        services.display()
+    );
+    let file = folder.join("bus.conf");
+    fs::write(&file, config).expect("a file of the test");
+    let child: Child = Command::new("dbus-daemon")
+        .arg(format!("--config-file={}", file.display()))
+        .args(["--nofork", "--nopidfile"])
+        .env("AT_SPI_BUS_ADDRESS", address)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("dbus-daemon starts");
+    Program(child)
+}
