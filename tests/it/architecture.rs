@@ -93,6 +93,15 @@ const FENCES: &[Fence] = &[
         because: "a picture passes the rules for windows before anybody else has a pixel of it",
     },
     Fence {
+        pattern: r"\.\s*(change_window|read_clipboard)\s*\(",
+        inside: &[
+            "crates/platform/src/screen/",
+            "crates/providers/src/screen/control.rs",
+            "crates/providers/src/screen/clipboard.rs",
+        ],
+        because: "windows are changed, and what programs have copied is read, only where the rules for windows are asked",
+    },
+    Fence {
         pattern: r"\btree_sitter\w*\s*(::|;)",
         inside: &["crates/grammars/", "crates/providers/src/syntax/", "crates/providers/src/code/"],
         because: "grammars are written in C: one place says how long and how large a text they get",
@@ -354,6 +363,7 @@ fn every_fence_finds_what_it_fences() {
         "use avt::Terminal;",
         "use brush_parser::word;",
         "displays.capture_display(id, None)",
+        "displays.change_window(id, change, judge, true)",
         "tree_sitter_rust::LANGUAGE",
         "use x11rb::connection::Connection;",
         "png::Encoder::new()",

@@ -4,7 +4,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use bailiwick::platform::screen::{Rect, Sources};
 use support::desktop::Desktop;
-use support::screen::{Client, XServer};
+use support::screen::{Client, WindowManager, XServer};
 
 /// A display, and the program whose windows it shows.
 pub enum Shown {
@@ -12,6 +12,7 @@ pub enum Shown {
     Painted {
         server: XServer,
         _client: Client,
+    _manager: Option<WindowManager>,
         /// The number of the first window.
         first: Option<u32>,
     },
@@ -20,13 +21,20 @@ pub enum Shown {
 }
 
 impl Shown {
-    /// Starts a display of a size, such as `64x48`, with a window for each line: `X Y WIDTH HEIGHT RRGGBB TITLE`.
+    /// Starts a display of a size, such as `64x48`, with a window for each line: `X Y WIDTH HEIGHT RRGGBB TITLE`. With
+    /// `managed` after the size it has a window manager.
     ///
     /// # Errors
     /// A sentence about the line that is none.
-    pub fn start(size: &str, content: &str) -> Result<Self, String> {
+    pub fn start(argument: &str, content: &str) -> Result<Self, String> {
+        let (size, is_managed) = match argument.split_once(' ') {
+            Some((size, "managed")) => (size, true),
+            Some(_) => return Err(format!("display: `{argument}` is no display")),
+            None => (argument, false),
+        };
         let server = XServer::with(&["-screen", "0", &format!("{size}x24")]);
         let client = server.client();
+        let manager = is_managed.then(|| server.manage());
         let mut windows = Vec::new();
         for line in content.lines() {
             let wrong = || format!("display: `{line}` is no window");
@@ -36,13 +44,20 @@ impl Shown {
             let (width, height) =
                 (word()?.parse().map_err(|_| wrong())?, word()?.parse().map_err(|_| wrong())?);
             let colour = u32::from_str_radix(word()?, 16).map_err(|_| wrong())?;
-            let window = client.window(Rect::new(x, y, width, height), colour);
+            let place = Rect::new(x, y, width, height);
+            if is_managed {
+                windows.push(client.managed(place, word()?, true));
+                continue;
+            }
+            let window = client.window(place, colour);
             client.text(window, "_NET_WM_NAME", "UTF8_STRING", word()?.as_bytes());
             client.text(window, "WM_CLASS", "STRING", b"painter\0Painter\0");
             windows.push(window);
         }
-        client.manage(&windows);
-        Ok(Self::Painted { server, _client: client, first: windows.first().copied() })
+        if !is_managed {
+            client.manage(&windows);
+        }
+        Ok(Self::Painted { server, _client: client, _manager: manager, first: windows.first().copied() })
     }
 
     /// Starts a display with a window that has elements, of a kind and a title.

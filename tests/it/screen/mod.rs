@@ -2,6 +2,7 @@
 
 mod artifacts;
 mod capture;
+mod control;
 mod scope;
 mod display;
 mod elements;

@@ -41,6 +41,22 @@ impl ScreenScope {
         Self { host: scope.host(), caller: Caller::local(Transport::Stdio) }
     }
 
+    /// Creates one whose scope `screen` also grants everything about windows and the clipboard.
+    pub fn controlling(server: &XServer, policy: Value) -> Self {
+        let mut all = scopes(policy);
+        let more = ["window:read", "window:control", "clipboard:read", "clipboard:write"];
+        all[0]["capabilities"].as_array_mut().expect("a list").extend(more.map(Value::from));
+        let scope = TestScope::new().with_scopes(&all).with_sources(server.sources());
+        Self { host: scope.host(), caller: Caller::local(Transport::Stdio) }
+    }
+
+    /// Sends a request with an input to the scope `screen`.
+    pub async fn act(&self, op: &str, target: Option<&str>, input: Value, options: Value) -> Value {
+        let envelope =
+            json!({"scope": "screen", "op": op, "target": target, "input": input, "options": options});
+        self.send_as(&self.caller, envelope).await
+    }
+
     /// Changes the policy of the scope `screen`.
     pub fn change(&self, policy: Value) {
         let changed = TestScope::clone(self).with_scopes(&scopes(policy));

@@ -118,6 +118,45 @@ impl XServer {
         Client { connection: connection.expect("the server lets us in") }
     }
 
+    /// Starts a window manager on it, and waits until that manages.
+    pub fn manage(&self) -> WindowManager {
+        let home = TemporaryFolder::new();
+        let child = Command::new("openbox")
+            .arg("--sm-disable")
+            .env_clear()
+            .envs([("DISPLAY", self.id()), ("HOME", home.path().display().to_string())])
+            .env("XAUTHORITY", self.folder.path().join("cookies"))
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("openbox starts (on Debian: apt-get install openbox)");
+        let client = self.client();
+        // It says that it is there before it listens, and forgets windows that come up between.
+        let mut probe = client.inner(client.screen().root, Rect::new(0, 0, 20, 20), 0);
+        let mut looks = 0;
+        while !client.has_property(probe, "WM_STATE") {
+            std::thread::sleep(Duration::from_millis(5));
+            looks += 1;
+            if looks % 40 == 0 {
+                client.connection.destroy_window(probe).expect("sent");
+                probe = client.inner(client.screen().root, Rect::new(0, 0, 20, 20), 0);
+            }
+        }
+        client.connection.destroy_window(probe).expect("sent");
+        client.sync();
+        let (root, list) = (client.screen().root, client.atom("_NET_CLIENT_LIST"));
+        let lists = || {
+            let asked = client.connection.get_property(false, root, list, AtomEnum::WINDOW, 0, 64);
+            let listed = asked.expect("sent").reply().expect("the server answers");
+            listed.value32().is_some_and(|mut listed| listed.any(|window| window == probe))
+        };
+        while lists() {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        WindowManager { child, _home: home, _client: client }
+    }
+
     /// Sends it a signal.
     pub fn signal(&self, signal: Signal) {
         kill_process(Pid::from_child(&self.child), signal).expect("it lives");
@@ -133,6 +172,28 @@ impl XServer {
 impl Drop for XServer {
     fn drop(&mut self) {
         self.finish();
+    }
+}
+
+/// A window manager. It is ended with its value.
+pub struct WindowManager {
+    child: Child,
+    _home: TemporaryFolder,
+    /// So that no window of anybody else gets a number that the window manager has seen go.
+    _client: Client,
+}
+
+impl WindowManager {
+    /// Sends it a signal.
+    pub fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.child), signal).expect("it lives");
+    }
+}
+
+impl Drop for WindowManager {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 
@@ -174,6 +235,45 @@ impl Client {
     /// Creates a window that the server paints in one colour, and shows it.
     pub fn window(&self, place: Rect, colour: u32) -> u32 {
         self.make(place, &CreateWindowAux::new().background_pixel(colour))
+    }
+
+    /// Creates a window without a frame where a window manager runs, and waits until that manages it. One that `stays`
+    /// does nothing when it is asked to close.
+    pub fn managed(&self, place: Rect, title: &str, stays: bool) -> u32 {
+        let window = self.connection.generate_id().expect("a number");
+        let ((x, y), (width, height)) = (origin(place), size(place));
+        let look = CreateWindowAux::new().background_pixel(0x20_40_60);
+        let (depth, visual) = (x11rb::COPY_DEPTH_FROM_PARENT, x11rb::COPY_FROM_PARENT);
+        let (root, class) = (self.screen().root, WindowClass::INPUT_OUTPUT);
+        self.connection
+            .create_window(depth, window, root, x, y, width, height, 0, class, visual, &look)
+            .expect("sent");
+        self.text(window, "_NET_WM_NAME", "UTF8_STRING", title.as_bytes());
+        self.text(window, "WM_CLASS", "STRING", b"painter\0Painter\0");
+        // No decorations; the place and the size are the user's.
+        let words = |name: &str, kind: &str, words: &[u32]| {
+            let (name, kind) = (self.atom(name), self.atom(kind));
+            self.connection.change_property32(PropMode::REPLACE, window, name, kind, words).expect("sent");
+        };
+        words("_MOTIF_WM_HINTS", "_MOTIF_WM_HINTS", &[2, 0, 0, 0, 0]);
+        let mut hints = [0; 18];
+        hints[0] = 1 | 2;
+        words("WM_NORMAL_HINTS", "WM_SIZE_HINTS", &hints);
+        if stays {
+            words("WM_PROTOCOLS", "ATOM", &[self.atom("WM_DELETE_WINDOW")]);
+        }
+        self.connection.map_window(window).expect("sent");
+        self.sync();
+        while !self.has_property(window, "WM_STATE") {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        window
+    }
+
+    /// Returns whether something is said of a window.
+    pub fn has_property(&self, window: u32, name: &str) -> bool {
+        let asked = self.connection.get_property(false, window, self.atom(name), AtomEnum::ANY, 0, 1);
+        asked.expect("sent").reply().is_ok_and(|property| !property.value.is_empty())
     }
 
     /// Creates a window that the server never paints, and shows it.

@@ -12,6 +12,7 @@ pub mod package;
 pub mod process;
 pub mod screen;
 pub mod ui;
+pub mod window;
 
 use crate::registry::Family;
 
@@ -26,6 +27,7 @@ pub static FAMILIES: &[&Family] = &[
     &process::FAMILY,
     &screen::FAMILY,
     &ui::FAMILY,
+    &window::FAMILY,
     &codex::FAMILY,
     &batch::FAMILY,
     &history::FAMILY,

@@ -1,6 +1,11 @@
 //! The displays of this computer, as one thing to ask.
 
-use super::{Access, Display, Frame, Rect, ScreenError, Sources, Unreachable, Window};
+use std::sync::Arc;
+
+use super::{
+    Access, Clipping, ClippingKind, Display, Frame, Judge, Rect, ScreenError, Sources, Unreachable, Window,
+    WindowChange,
+};
 
 #[cfg(any(windows, target_os = "macos"))]
 use super::desktop::Servers;
@@ -85,5 +90,58 @@ impl Displays {
     /// [`ScreenError`] has them.
     pub fn capture_window(&self, id: &str, region: Option<Rect>) -> Result<Frame, ScreenError> {
         self.servers.capture_window(id, region)
+    }
+
+    /// Asks for a change of a window if the judge allows it; without `act` only whether it would be asked for. The judge
+    /// gets all windows of that instant: nothing moves, opens or changes its title between its answer and the request.
+    /// Returns the window as it was then.
+    ///
+    /// # Errors
+    ///
+    /// [`ScreenError`] has them. [`ScreenError::Refused`] is the judge's no, [`ScreenError::Outside`] a place that is not on
+    /// the display.
+    pub fn change_window(
+        &self,
+        id: &str,
+        change: WindowChange,
+        judge: Judge,
+        act: bool,
+    ) -> Result<Window, ScreenError> {
+        self.servers.change_window(id, change, judge, act)
+    }
+
+    /// Returns the windows of the display that a window is on, or was on.
+    ///
+    /// # Errors
+    ///
+    /// [`ScreenError`] has them.
+    pub fn windows_beside(&self, id: &str) -> Result<Vec<Window>, ScreenError> {
+        self.servers.windows_beside(id)
+    }
+
+    /// Reads the clipboard of a display (the primary one unless named) if the judge allows its owner, who is among the windows
+    /// of the instant as [`super::CLIPBOARD_OWNER`]: a window without a name that belongs to its process.
+    ///
+    /// # Errors
+    ///
+    /// [`ScreenError`] has them. [`ScreenError::Refused`] is the judge's no, or the owner's word that it is a secret.
+    pub fn read_clipboard(
+        &self,
+        display: Option<&str>,
+        wanted: Option<ClippingKind>,
+        limit: usize,
+        judge: &Judge,
+    ) -> Result<Clipping, ScreenError> {
+        self.servers.read_clipboard(display, wanted, limit, judge)
+    }
+
+    /// Puts text on the clipboard of a display, where it stays while this lives and nobody else takes the clipboard; without
+    /// text it takes off what is there.
+    ///
+    /// # Errors
+    ///
+    /// [`ScreenError`] has them.
+    pub fn set_clipboard(&self, display: Option<&str>, text: Option<Arc<str>>) -> Result<(), ScreenError> {
+        self.servers.set_clipboard(display, text)
     }
 }

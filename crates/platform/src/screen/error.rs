@@ -55,6 +55,26 @@ pub enum ScreenError {
         /// Which way.
         why: String,
     },
+    /// Who asked does not let it be done to this window.
+    #[error("the window `{0}` is not one that may be acted on")]
+    Refused(String),
+    /// The clipboard has more than may be read.
+    #[error("the clipboard has {bytes} bytes, more than the {limit} that are read")]
+    ClipboardTooLarge {
+        /// How many it has, as far as that is known.
+        bytes: usize,
+        /// How many may be.
+        limit: usize,
+    },
+    /// The program that owns the clipboard does not answer.
+    #[error("the program that owns the clipboard of the display `{0}` did not answer in time")]
+    ClipboardSilent(String),
+    /// The clipboard got another owner meanwhile.
+    #[error("the clipboard of the display `{0}` changed meanwhile")]
+    ClipboardChanged(String),
+    /// No window manager runs on the display, so that nobody changes windows there when asked.
+    #[error("no window manager runs on the display `{0}`, and it is the window manager that changes windows")]
+    NoWindowManager(String),
     /// The display server or the system refused a step.
     #[error("the display `{display}` refused {step}: {why}")]
     Failed {

@@ -1,6 +1,11 @@
 //! The displays of Linux: those of X servers, and of the Wayland session that this process runs in.
 
-use super::{Access, Frame, Listing, Rect, ScreenError, Sources, Unreachable, desktop, x11};
+use std::sync::Arc;
+
+use super::{
+    Access, Clipping, ClippingKind, Frame, Judge, Listing, Rect, ScreenError, Sources, Unreachable, Window,
+    WindowChange, desktop, x11,
+};
 
 /// X servers, and the Wayland session where there is one.
 #[derive(Debug)]
@@ -75,5 +80,43 @@ impl Servers {
             Some((_, session)) if id.starts_with("window/") => session.capture_window(id, region),
             _ => self.x11.capture_window(id, region),
         }
+    }
+
+    pub(super) fn change_window(
+        &self,
+        id: &str,
+        change: WindowChange,
+        judge: Judge,
+        act: bool,
+    ) -> Result<Window, ScreenError> {
+        match &self.wayland {
+            Some((_, session)) if id.starts_with("window/") => session.change_window(id, change, judge, act),
+            _ => self.x11.change_window(id, change, judge, act),
+        }
+    }
+
+    pub(super) fn windows_beside(&self, id: &str) -> Result<Vec<Window>, ScreenError> {
+        match &self.wayland {
+            Some((_, session)) if id.starts_with("window/") => session.windows_beside(id),
+            _ => self.x11.windows_beside(id),
+        }
+    }
+
+    pub(super) fn read_clipboard(
+        &self,
+        display: Option<&str>,
+        wanted: Option<ClippingKind>,
+        limit: usize,
+        judge: &Judge,
+    ) -> Result<Clipping, ScreenError> {
+        self.x11.read_clipboard(display, wanted, limit, judge)
+    }
+
+    pub(super) fn set_clipboard(
+        &self,
+        display: Option<&str>,
+        text: Option<Arc<str>>,
+    ) -> Result<(), ScreenError> {
+        self.x11.set_clipboard(display, text)
     }
 }

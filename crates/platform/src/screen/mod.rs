@@ -7,6 +7,8 @@
 
 mod access;
 mod ancestry;
+mod change;
+mod clipping;
 #[cfg(any(windows, target_os = "macos", all(target_os = "linux", feature = "wayland")))]
 mod desktop;
 mod displays;
@@ -27,6 +29,8 @@ mod x11;
 
 pub use access::{Access, Unreachable};
 pub use ancestry::{Ancestor, ancestors};
+pub use change::{Judge, WindowChange};
+pub use clipping::{CLIPBOARD_OWNER, Clipping, ClippingKind};
 pub use displays::{Displays, Listing};
 pub use error::ScreenError;
 pub use frame::{Content, Cover, Frame};

@@ -61,6 +61,10 @@ pub struct Window {
     pub mapped: bool,
     /// Whether it is the one that the user works in.
     pub active: bool,
+    /// Whether it fills its display, as far as that is told. X11: the window manager says so.
+    pub maximised: bool,
+    /// The number of the workspace that it is on, if it is on one. X11 with a window manager only.
+    pub workspace: Option<u32>,
     /// Whether it is a menu, a hint or another window that the window manager does not manage.
     pub unmanaged: bool,
     /// Its place in the pile of the display's windows, 0 at the bottom. Windows in one frame share it.

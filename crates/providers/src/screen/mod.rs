@@ -1,7 +1,9 @@
 //! Pictures: taken as a scope may see them, and from a display's pixels to what is sent.
 //!
-//! `shot` captures and has the policy judge each window; all else is pure computation.
+//! `shot` captures and has the policy judge each window, `control` changes windows that it shows; all else is pure
+//! computation.
 
+mod control;
 mod decode;
 mod encode;
 mod fit;
@@ -9,6 +11,7 @@ mod picture;
 mod scale;
 mod shot;
 
+pub use control::{ChangeEffect, WindowChanged, change_window};
 pub use decode::decode;
 pub use encode::{Format, encode};
 pub use fit::{Fitted, fit};

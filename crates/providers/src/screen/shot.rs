@@ -177,6 +177,8 @@ mod tests {
             state: WindowState::Visible,
             mapped: true,
             active: false,
+            maximised: false,
+            workspace: None,
             unmanaged: false,
             stacking: 0,
         };

@@ -195,12 +195,13 @@ fn entry(window: &Window, rules: &ScreenRules) -> WindowEntry {
     }
 }
 
-fn area(rect: Rect) -> Area {
+/// Describes a rectangle.
+pub(in crate::operations) fn area(rect: Rect) -> Area {
     Area { x: rect.x, y: rect.y, width: rect.width, height: rect.height }
 }
 
 /// Cuts a title to a length that is told.
-pub(super) fn shown_title(title: &str) -> String {
+pub(in crate::operations) fn shown_title(title: &str) -> String {
     match title.char_indices().nth(MAX_TITLE_CHARS) {
         Some((at, _)) => format!("{}…", &title[..at]),
         None => title.to_owned(),

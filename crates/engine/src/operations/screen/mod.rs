@@ -11,6 +11,7 @@ mod taking;
 
 use crate::registry::{Entry, Family};
 
+pub(super) use list::{area, shown_title};
 pub use refusal::{AccessState, access_state, unavailable, withheld};
 
 /// The family's table.

@@ -83,6 +83,16 @@ pub fn unavailable(error: ScreenError) -> Failure {
         ScreenError::TooLarge { .. } => {
             Failure::invalid("options.region", message).hint("Ask for a part of it with `options.region`.")
         }
+        ScreenError::Refused(window) => withheld(&format!("the window `{window}`")),
+        ScreenError::ClipboardTooLarge { .. } => Failure::new(ErrorCode::Conflict, message)
+            .hint("Have less copied, or ask for another `type`."),
+        ScreenError::ClipboardSilent(_) => Failure::new(ErrorCode::Timeout, message)
+            .hint("Ask again once that program answers, or have something copied elsewhere."),
+        ScreenError::ClipboardChanged(_) => {
+            Failure::new(ErrorCode::Conflict, message).hint("Ask again.")
+        }
+        ScreenError::NoWindowManager(_) => Failure::new(ErrorCode::ProviderUnavailable, message)
+            .hint("For the user: start a window manager on that display, such as openbox."),
         ScreenError::Blind(_) => Failure::denied("windows-unknown", message)
             .at_stage(StageName::Screen)
             .hint(format!(

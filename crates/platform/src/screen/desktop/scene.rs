@@ -105,6 +105,8 @@ impl Told {
             state: self.state,
             mapped: self.mapped,
             active: self.active,
+            maximised: false,
+            workspace: None,
             unmanaged: self.unmanaged,
             stacking: u32::try_from(stacking).unwrap_or(u32::MAX),
         }

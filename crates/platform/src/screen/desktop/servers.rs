@@ -8,7 +8,10 @@ use super::scene::{Scene, number_of};
 use super::worker::Worker;
 use super::{pixels, system};
 use crate::screen::frame::Pixels;
-use crate::screen::{Access, Content, Cover, Frame, Listing, Rect, ScreenError, Sources, WindowState};
+use crate::screen::{
+    Access, Clipping, ClippingKind, Content, Cover, Frame, Judge, Listing, Rect, ScreenError, Sources,
+    Window, WindowChange, WindowState,
+};
 use bailiwick_contract::time;
 
 /// How often a picture is taken again because windows changed meanwhile.
@@ -74,6 +77,47 @@ impl Servers {
         let act = move || capture_window(session.as_deref(), number, region);
         self.worker.ask(&self.name(), system::PATIENCE, act)
     }
+
+    pub(in crate::screen) fn change_window(
+        &self,
+        _: &str,
+        _: WindowChange,
+        _: Judge,
+        _: bool,
+    ) -> Result<Window, ScreenError> {
+        Err(no_control())
+    }
+
+    pub(in crate::screen) fn windows_beside(&self, _: &str) -> Result<Vec<Window>, ScreenError> {
+        Err(no_control())
+    }
+
+    // Linux has these of its X servers.
+    #[cfg(not(target_os = "linux"))]
+    pub(in crate::screen) fn read_clipboard(
+        &self,
+        _: Option<&str>,
+        _: Option<ClippingKind>,
+        _: usize,
+        _: &Judge,
+    ) -> Result<Clipping, ScreenError> {
+        Err(no_control())
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    pub(in crate::screen) fn set_clipboard(
+        &self,
+        _: Option<&str>,
+        _: Option<Arc<str>>,
+    ) -> Result<(), ScreenError> {
+        Err(no_control())
+    }
+}
+
+/// What is done to windows here is done on X11 only, so far.
+fn no_control() -> ScreenError {
+    let why = "windows are changed, and the clipboard is used, on Linux with X11 only, so far".to_owned();
+    ScreenError::NoAccess(Access::Unsupported { why })
 }
 
 fn list(session: Option<&str>) -> Result<Listing, ScreenError> {

@@ -3,14 +3,18 @@
 //! What a server or another of its clients says is a stranger's word: sizes are checked, answers have a deadline,
 //! text is cleaned. A display has no walls between its own clients; nothing here can make some.
 
+mod actor;
 mod address;
 mod authority;
 mod capture;
+mod change;
+mod clipboard;
 mod foresight;
 mod image;
 mod mark;
 mod scene;
 mod segment;
+mod selection;
 mod server;
 mod servers;
 mod stream;

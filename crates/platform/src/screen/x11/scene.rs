@@ -151,6 +151,8 @@ pub(super) fn read(server: &Server, screen: usize, asked: Requests<'_>) -> Resul
             state,
             mapped: layer.viewable && told.viewable,
             active: number == active,
+            maximised: told.maximised,
+            workspace: told.workspace,
             unmanaged: told.override_redirect,
             stacking: u32::try_from(at).unwrap_or(u32::MAX),
         };

@@ -36,6 +36,23 @@ x11rb::atom_manager! {
         _NET_WM_PID,
         _NET_WM_STATE,
         _NET_WM_STATE_HIDDEN,
+        _NET_WM_STATE_MAXIMIZED_VERT,
+        _NET_WM_STATE_MAXIMIZED_HORZ,
+        _NET_WM_DESKTOP,
+        _NET_SUPPORTED,
+        _NET_SUPPORTING_WM_CHECK,
+        _NET_CLOSE_WINDOW,
+        _NET_MOVERESIZE_WINDOW,
+        WM_CHANGE_STATE,
+        CLIPBOARD,
+        TARGETS,
+        TIMESTAMP,
+        INCR,
+        BAILIWICK_CLIPBOARD,
+        UTF8_TEXT: b"text/plain;charset=utf-8",
+        PLAIN_TEXT: b"text/plain",
+        URI_LIST: b"text/uri-list",
+        PNG: b"image/png",
         WM_STATE,
         UTF8_STRING,
         COMPOUND_TEXT,
@@ -133,12 +150,10 @@ impl Server {
     }
 
     /// Begins a question, which the server has until then to answer; while it is asked, no other client of the server
-    /// waits for longer than `alone_for`. Old news is thrown away.
-    pub(super) fn begin(&mut self, until: Instant, alone_for: Duration) -> Result<(), Trouble> {
+    /// waits for longer than `alone_for`.
+    pub(super) fn begin(&mut self, until: Instant, alone_for: Duration) {
         self.connection.stream().set_deadline(until);
         self.alone_for = alone_for;
-        while self.connection.poll_for_event()?.is_some() {}
-        Ok(())
     }
 
     /// Returns the server's screens as the connection began with them.

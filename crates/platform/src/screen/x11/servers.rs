@@ -1,39 +1,32 @@
-//! All X servers of this computer: connections that are kept for a while, and the ids by which things are asked for.
+//! All X servers of this computer, and the ids by which things are asked for.
 
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::Arc;
 use std::thread;
-use std::time::{Duration, Instant};
 
 use x11rb::protocol::xproto::{AtomEnum, ConnectionExt as _, Window as WindowNumber};
 
+use super::actor::Actors;
 use super::address::{self, Address, Place};
-use super::server::{PATIENCE, Server};
+use super::server::Server;
 use super::trouble::Trouble;
-use super::{capture, scene};
-use crate::screen::{Access, Display, Frame, Listing, Rect, ScreenError, Sources, Unreachable, Window};
+use super::{capture, change, clipboard, scene};
+use crate::screen::{
+    Access, Clipping, ClippingKind, Display, Frame, Judge, Listing, Rect, ScreenError, Sources, Unreachable,
+    Window, WindowChange,
+};
 
 /// All X servers of this computer.
 #[derive(Debug)]
 pub(in crate::screen) struct Servers {
-    kept: Arc<OpenConnections>,
+    kept: Arc<Actors>,
 }
 
-/// The connections that are open.
-#[derive(Debug)]
-struct OpenConnections {
-    sources: Sources,
-    slots: Mutex<BTreeMap<String, Arc<Mutex<Slot>>>>,
-    /// Whether a thread looks after connections that nobody uses.
-    watched: Mutex<bool>,
-}
-
-#[derive(Debug)]
-struct Slot {
-    server: Option<Server>,
-    used: Instant,
-    /// When a question ended because its time was over.
-    late: Option<Instant>,
+/// Where a window is.
+struct WindowPlace {
+    address: Address,
+    display: String,
+    screen: usize,
+    number: WindowNumber,
 }
 
 /// The longest address of a bus, in units of four bytes.
@@ -44,8 +37,7 @@ type Holding = (Vec<Display>, Vec<Window>, Option<Access>);
 
 impl Servers {
     pub(in crate::screen) fn new(sources: Sources) -> Self {
-        let kept = OpenConnections { sources, slots: Mutex::default(), watched: Mutex::new(false) };
-        Self { kept: Arc::new(kept) }
+        Self { kept: Arc::new(Actors::new(sources)) }
     }
 
     pub(in crate::screen) fn list(&self) -> Result<Listing, ScreenError> {
@@ -133,9 +125,10 @@ impl Servers {
         let (display, monitor) =
             id.split_once('/').map_or((id, None), |(display, name)| (display, Some(name)));
         let (address, screen) = self.find(display).ok_or_else(|| self.unknown(id))?;
-        self.kept.with(&address, |server| {
-            known_screen(server, screen, id)?;
-            capture::display(server, screen, monitor, region)
+        let (id, monitor) = (id.to_owned(), monitor.map(str::to_owned));
+        self.kept.with(&address, move |server| {
+            known_screen(server, screen, &id)?;
+            capture::display(server, screen, monitor.as_deref(), region)
         })
     }
 
@@ -144,6 +137,70 @@ impl Servers {
         id: &str,
         region: Option<Rect>,
     ) -> Result<Frame, ScreenError> {
+        let WindowPlace { address, display, screen, number } = self.find_window(id)?;
+        self.kept.with(&address, move |server| {
+            known_screen(server, screen, &display)?;
+            capture::window(server, screen, number, region)
+        })
+    }
+
+    pub(in crate::screen) fn change_window(
+        &self,
+        id: &str,
+        change: WindowChange,
+        judge: Judge,
+        act: bool,
+    ) -> Result<Window, ScreenError> {
+        let WindowPlace { address, display, screen, number } = self.find_window(id)?;
+        let id = id.to_owned();
+        self.kept.with(&address, move |server| {
+            known_screen(server, screen, &display)?;
+            change::change(server, screen, &id, number, change, &judge, act)
+        })
+    }
+
+    pub(in crate::screen) fn windows_beside(&self, id: &str) -> Result<Vec<Window>, ScreenError> {
+        let WindowPlace { address, display, screen, .. } = self.find_window(id)?;
+        self.kept.with(&address, move |server| {
+            known_screen(server, screen, &display)?;
+            let root = server.roots()[screen].root;
+            let scene = scene::read(server, screen, scene::ask(server, root)?)?;
+            Ok(scene.windows.into_iter().map(|placed| placed.window).collect())
+        })
+    }
+
+    pub(in crate::screen) fn read_clipboard(
+        &self,
+        display: Option<&str>,
+        wanted: Option<ClippingKind>,
+        limit: usize,
+        judge: &Judge,
+    ) -> Result<Clipping, ScreenError> {
+        let address = self.clipboard_of(display)?;
+        clipboard::read(&address, &self.kept.sources, wanted, limit, judge)
+            .map_err(|error| error.told(&address.id))
+    }
+
+    pub(in crate::screen) fn set_clipboard(
+        &self,
+        display: Option<&str>,
+        text: Option<Arc<str>>,
+    ) -> Result<(), ScreenError> {
+        self.kept.set_clipboard(&self.clipboard_of(display)?, text)
+    }
+
+    /// Finds the server whose clipboard is meant: all its screens and monitors have one.
+    fn clipboard_of(&self, display: Option<&str>) -> Result<Address, ScreenError> {
+        let id = match display {
+            Some(display) if display != "primary" => display.to_owned(),
+            _ => self.primary()?,
+        };
+        let server = id.split_once('/').map_or(id.as_str(), |(server, _)| server);
+        self.find(server).map(|(address, _)| address).ok_or_else(|| self.unknown(&id))
+    }
+
+    /// Finds the display that a window's id names, and its number there.
+    fn find_window(&self, id: &str) -> Result<WindowPlace, ScreenError> {
         let unknown = || match self.unknown(id) {
             ScreenError::UnknownDisplay(_) => ScreenError::UnknownWindow(id.to_owned()),
             error => error,
@@ -151,10 +208,7 @@ impl Servers {
         let (display, number) = id.rsplit_once("/0x").ok_or_else(unknown)?;
         let number = WindowNumber::from_str_radix(number, 16).map_err(|_| unknown())?;
         let (address, screen) = self.find(display).ok_or_else(unknown)?;
-        self.kept.with(&address, |server| {
-            known_screen(server, screen, display)?;
-            capture::window(server, screen, number, region)
-        })
+        Ok(WindowPlace { address, display: display.to_owned(), screen, number })
     }
 
     pub(in crate::screen) fn accessibility_bus(&self, display: &str) -> Result<Option<String>, ScreenError> {
@@ -274,110 +328,4 @@ fn scale(server: &Server) -> Result<f64, Trouble> {
     let settings = String::from_utf8_lossy(&settings);
     let dpi = settings.lines().find_map(|line| line.strip_prefix("Xft.dpi:")?.trim().parse::<f64>().ok());
     Ok(dpi.filter(|dpi| (24.0..=960.0).contains(dpi)).map_or(1.0, |dpi| dpi / 96.0))
-}
-
-/// For how long the other clients of a server wait for a picture. Where it takes longer, they continue, and it is tried once
-/// more with the second: a computer that is busy takes longer than one that is not.
-const ALONE: [Duration; 2] = [Duration::from_millis(50), Duration::from_secs(1)];
-
-/// A connection that nobody has used for so long is closed.
-const IDLE: Duration = Duration::from_secs(60);
-
-impl OpenConnections {
-    /// Asks a server something, by a connection that is there or a new one. If a connection that was there turns
-    /// out to be lost, the server may have come back: it is asked once more, by a new one. Who waited for their turn
-    /// while a question ran out of time gets the same answer: a server that hangs is not asked by one after another.
-    fn with<T>(
-        self: &Arc<Self>,
-        address: &Address,
-        ask: impl Fn(&mut Server) -> Result<T, Trouble>,
-    ) -> Result<T, ScreenError> {
-        let slot = self.slot(&address.id);
-        let began = Instant::now();
-        let mut slot = lock(&slot);
-        if slot.late.is_some_and(|late| late > began) {
-            return Err(ScreenError::Timeout(address.id.clone()));
-        }
-        let (mut was_there, mut alone) = (slot.server.is_some(), ALONE.into_iter());
-        let mut alone_for = alone.next().unwrap_or_default();
-        loop {
-            let mut server = match slot.server.take() {
-                Some(server) => server,
-                None => Server::open(address, &self.sources).map_err(|error| slot.failed(error, address))?,
-            };
-            let answer = server.begin(Instant::now() + PATIENCE, alone_for).and_then(|()| ask(&mut server));
-            match answer {
-                Err(error) if error.is_fatal() => {
-                    if std::mem::take(&mut was_there) && error.is_loss() {
-                        continue;
-                    }
-                    if matches!(error, Trouble::TooLongAlone)
-                        && let Some(longer) = alone.next()
-                    {
-                        alone_for = longer;
-                        continue;
-                    }
-                    return Err(slot.failed(error, address));
-                }
-                answer => {
-                    slot.used = Instant::now();
-                    if self.watch() {
-                        slot.server = Some(server);
-                    }
-                    return answer.map_err(|error| error.told(&address.id));
-                }
-            }
-        }
-    }
-
-    fn slot(&self, id: &str) -> Arc<Mutex<Slot>> {
-        let mut slots = lock(&self.slots);
-        let empty = || Arc::new(Mutex::new(Slot { server: None, used: Instant::now(), late: None }));
-        Arc::clone(slots.entry(id.to_owned()).or_insert_with(empty))
-    }
-
-    /// Has a thread close what is not used any more. Returns whether there is one: without it nothing is kept.
-    fn watch(self: &Arc<Self>) -> bool {
-        let mut watched = lock(&self.watched);
-        if !*watched {
-            let kept = Arc::downgrade(self);
-            let thread = thread::Builder::new().name("screen-idle".to_owned());
-            *watched = thread.spawn(move || close_idle(&kept)).is_ok();
-        }
-        *watched
-    }
-}
-
-impl Slot {
-    /// Returns what a failure is to the outside.
-    fn failed(&mut self, error: Trouble, address: &Address) -> ScreenError {
-        if error.is_timeout() {
-            self.late = Some(Instant::now());
-        }
-        error.told(&address.id)
-    }
-}
-
-/// Closes connections that nobody has used for a while, and ends when there is none left.
-fn close_idle(kept: &Weak<OpenConnections>) {
-    loop {
-        thread::sleep(IDLE / 4);
-        let Some(kept) = kept.upgrade() else { return };
-        // No connection is put back while this is held, so that none is left without a watch.
-        let mut watched = lock(&kept.watched);
-        let mut slots = lock(&kept.slots);
-        slots.retain(|_, slot| match slot.try_lock() {
-            Ok(slot) => slot.server.is_some() && slot.used.elapsed() < IDLE,
-            Err(_) => true,
-        });
-        if slots.is_empty() {
-            *watched = false;
-            return;
-        }
-    }
-}
-
-/// What panicked while it held a lock has left nothing half done that matters: a connection was taken out before.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

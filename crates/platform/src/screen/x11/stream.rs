@@ -46,6 +46,11 @@ impl TimedStream {
         *self.deadline.lock().unwrap_or_else(PoisonError::into_inner) = deadline;
     }
 
+    /// Returns what to wait for news with.
+    pub(super) fn news(&self) -> PollFd<'_> {
+        PollFd::new(&self.stream, PollFlags::IN)
+    }
+
     /// Returns when waiting ends.
     pub(super) fn deadline(&self) -> Instant {
         *self.deadline.lock().unwrap_or_else(PoisonError::into_inner)

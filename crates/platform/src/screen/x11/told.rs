@@ -19,6 +19,9 @@ pub(super) type Answer<'a, T> = Cookie<'a, RustConnection<TimedStream>, T>;
 /// The longest property that is read, in units of four bytes.
 const MAX_PROPERTY: u32 = 1024;
 
+/// `_NET_WM_DESKTOP` of a window that is on all of them.
+const ALL_WORKSPACES: u32 = u32::MAX;
+
 /// `IconicState` of `WM_STATE`.
 const ICONIC: u32 = 3;
 
@@ -33,6 +36,7 @@ pub(super) struct Requests<'a> {
     opened_for: Answer<'a, GetPropertyReply>,
     state: Answer<'a, GetPropertyReply>,
     old_state: Answer<'a, GetPropertyReply>,
+    workspace: Answer<'a, GetPropertyReply>,
     pid: Answer<'a, GetPropertyReply>,
 }
 
@@ -61,6 +65,10 @@ pub(super) struct WindowFacts {
     pub opened_for: Option<WindowNumber>,
     /// Whether a window manager says that it is minimised.
     pub minimised: bool,
+    /// Whether a window manager says that it is maximised.
+    pub maximised: bool,
+    /// The workspace that a window manager says it is on; none if it is on all.
+    pub workspace: Option<u32>,
     /// Whether it is said to be an icon, which means minimised or on another desktop.
     pub iconic: bool,
     /// Whether a window manager has taken care of it.
@@ -94,6 +102,7 @@ pub(super) fn ask(
         opened_for: property(AtomEnum::WM_TRANSIENT_FOR.into())?,
         state: property(atoms._NET_WM_STATE)?,
         old_state: property(atoms.WM_STATE)?,
+        workspace: property(atoms._NET_WM_DESKTOP)?,
         pid: property(atoms._NET_WM_PID)?,
     })
 }
@@ -110,7 +119,9 @@ impl Requests<'_> {
         let (name, old_name) = (self.name.reply()?, self.old_name.reply()?);
         let (state, old_state) = (self.state.reply()?, self.old_state.reply()?);
         let (class, pid) = (self.class.reply()?, self.pid.reply()?);
-        let opened_for = self.opened_for.reply()?;
+        let (opened_for, workspace) = (self.opened_for.reply()?, self.workspace.reply()?);
+        let maximised =
+            [server.atoms._NET_WM_STATE_MAXIMIZED_VERT, server.atoms._NET_WM_STATE_MAXIMIZED_HORZ];
         let (border, width, height) =
             (geometry.border_width.into(), geometry.width.into(), geometry.height.into());
         let (x, y) = (geometry.x.into(), geometry.y.into());
@@ -125,6 +136,8 @@ impl Requests<'_> {
             app: text::class(&class.value),
             instance: text::instance(&class.value),
             opened_for: numbers(&opened_for).first().copied().filter(|number| *number != x11rb::NONE),
+            maximised: maximised.iter().all(|atom| numbers(&state).contains(atom)),
+            workspace: numbers(&workspace).first().copied().filter(|number| *number != ALL_WORKSPACES),
             minimised: numbers(&state).contains(&server.atoms._NET_WM_STATE_HIDDEN),
             iconic: numbers(&old_state).first() == Some(&ICONIC),
             managed: !old_state.value.is_empty(),

@@ -1,0 +1,163 @@
+//! `window.list`: the windows of the displays.
+
+use std::collections::BTreeSet;
+
+use crate::registry::prelude::*;
+use bailiwick_contract::Detail;
+use bailiwick_platform::screen::{Window, WindowState};
+use bailiwick_providers::artifact::Area;
+use bailiwick_providers::screen::withheld as judge;
+
+use super::super::screen::{AccessState, access_state, area, shown_title, unavailable};
+use super::changing::state_word;
+
+/// The operation.
+pub struct Op;
+
+/// What of an answer is not windows.
+const FRAME_BYTES: usize = 2_000;
+
+/// The windows.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Output {
+    /// Whether the displays can be read.
+    pub access: AccessState,
+    /// The displays, and how large they are.
+    pub displays: Vec<DisplaySize>,
+    /// The windows, from the bottom of the pile to its top.
+    pub windows: Vec<WindowEntry>,
+    /// How many windows there are besides that this scope does not show.
+    pub withheld: usize,
+    /// Whether there were more windows than the answer can hold.
+    pub truncated: bool,
+}
+
+/// A display.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct DisplaySize {
+    /// Its id.
+    pub display: String,
+    /// Where it is, in pixels.
+    pub bounds: Area,
+}
+
+/// A window.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct WindowEntry {
+    /// Its id, for the other operations.
+    pub window: String,
+    /// Its title, as its program says.
+    pub title: String,
+    /// The app, as it calls itself.
+    pub app: String,
+    /// Its process.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pid: Option<u32>,
+    /// The name of its program.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub process: Option<String>,
+    /// Where its content is on the display, in pixels.
+    pub bounds: Area,
+    /// `visible`, `minimised` or `hidden`.
+    pub state: &'static str,
+    /// Whether it fills its display.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub maximised: bool,
+    /// The number of its workspace, if it is on one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub workspace: Option<u32>,
+    /// Whether no other window is above it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub topmost: bool,
+    /// Whether it is the one that the user works in.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub active: bool,
+}
+
+impl Operation for Op {
+    const SPEC: OperationSpec = OperationSpec {
+        name: "window.list",
+        summary: "List windows",
+        details: "Menus and hidden windows are listed with `detail` \"full\". Windows that the scope does not show are counted only.",
+        capabilities: &[&[Capability::WindowRead]],
+        effect: Effect::ReadOnly,
+        target: TargetRule::None,
+        scope: ScopeNeed::In(&[ScopeType::Computer]),
+        platforms: &[],
+        options: &[CommonOption::Detail],
+        timeout_seconds: 30,
+        threads: Threads::Blocking,
+        audited_fields: &[],
+        example: r#"{"op":"window.list"}"#,
+    };
+    type Input = NoFields;
+    type Options = NoFields;
+    type Output = Output;
+    const JUDGED: JudgedFields<NoFields> = JudgedFields::NONE;
+}
+
+impl RunBlocking for Op {
+    fn run(cx: &Context, permit: &Permit, _: &NoFields, _: &NoFields) -> Result<Output, Failure> {
+        let listing = cx.service.displays.list().map_err(unavailable)?;
+        let full = permit.common().detail == Detail::Full;
+        let displays = listing.displays.iter();
+        let mut output = Output {
+            access: access_state(&listing.access),
+            displays: displays
+                .map(|it| DisplaySize { display: it.id.clone(), bounds: area(it.bounds) })
+                .collect(),
+            windows: Vec::new(),
+            withheld: 0,
+            truncated: false,
+        };
+        let top = topmost(&listing.windows);
+        let mut room = permit.limits().max_output_bytes.saturating_sub(FRAME_BYTES);
+        let closed = judge(permit.screen()?, &listing.windows);
+        for (window, closed) in listing.windows.iter().zip(closed) {
+            if !full && (window.unmanaged || window.state == WindowState::Hidden) {
+                continue;
+            }
+            if closed {
+                output.withheld += 1;
+                continue;
+            }
+            let entry = entry(window, top.contains(window.id.as_str()));
+            let bytes = serde_json::to_string(&entry).map_or(usize::MAX, |text| text.len() + 1);
+            match room.checked_sub(bytes) {
+                Some(left) => {
+                    room = left;
+                    output.windows.push(entry);
+                }
+                None => output.truncated = true,
+            }
+        }
+        cx.summarize(format!("{} windows", output.windows.len()));
+        Ok(output)
+    }
+}
+
+/// Returns the highest window of each display that is shown and no menu.
+fn topmost(windows: &[Window]) -> BTreeSet<&str> {
+    let mut displays = BTreeSet::new();
+    let shown = windows.iter().rev().filter(|window| window.mapped && !window.unmanaged);
+    shown.filter(|window| displays.insert(window.display.as_str())).map(|window| window.id.as_str()).collect()
+}
+
+fn entry(window: &Window, topmost: bool) -> WindowEntry {
+    WindowEntry {
+        window: window.id.clone(),
+        title: shown_title(&window.title),
+        app: shown_title(&window.app),
+        pid: window.pid,
+        process: window.process.clone(),
+        bounds: area(window.bounds),
+        state: state_word(window.state),
+        maximised: window.maximised,
+        workspace: window.workspace,
+        topmost,
+        active: window.active,
+    }
+}

@@ -1,0 +1,355 @@
+//! One thread for each X server that is in use. It owns the connection, does one thing after the other, and ends when
+//! nothing was asked for a while.
+
+use std::collections::BTreeMap;
+use std::os::fd::OwnedFd;
+use std::sync::mpsc::{self, Receiver, SyncSender, TryRecvError, TrySendError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use x11rb::connection::Connection as _;
+use x11rb::protocol::xproto::ConnectionExt as _;
+
+use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
+
+use super::address::Address;
+use super::selection::Selection;
+use super::server::{PATIENCE, Server};
+use super::trouble::Trouble;
+use crate::screen::{ScreenError, Sources};
+
+/// For how long the other clients of a server wait for a picture. Where it takes longer, they continue, and it is tried once
+/// more with the second: a computer that is busy takes longer than one that is not.
+const ALONE: [Duration; 2] = [Duration::from_millis(50), Duration::from_secs(1)];
+
+/// A connection that nobody has used for so long is closed.
+const IDLE: Duration = Duration::from_secs(60);
+
+/// More requests than this do not wait for one display.
+const MAX_WAITING: usize = 256;
+
+/// What an actor is asked to do.
+type Job = Box<dyn FnOnce(&mut Connected) + Send>;
+
+/// The actors of all servers that are in use.
+#[derive(Debug)]
+pub(super) struct Actors {
+    pub sources: Sources,
+    running: Mutex<BTreeMap<String, Actor>>,
+}
+
+/// The way to one thread.
+#[derive(Debug)]
+struct Actor {
+    /// Nothing once it is to end.
+    jobs: Option<SyncSender<Job>>,
+    wake: Arc<OwnedFd>,
+}
+
+/// What the thread of one server has.
+#[derive(Debug)]
+pub(super) struct Connected {
+    sources: Sources,
+    server: Option<Server>,
+    /// When a question ended because its time was over.
+    late: Option<Instant>,
+    /// Where the server was found when it was last asked.
+    address: Option<Address>,
+    /// The text that is on its clipboard by us.
+    selection: Option<Selection>,
+}
+
+impl Actors {
+    pub(super) fn new(sources: Sources) -> Self {
+        Self { sources, running: Mutex::default() }
+    }
+
+    /// Asks a server something, by a connection that is there or a new one. If a connection that was there turns
+    /// out to be lost, the server may have come back: it is asked once more, by a new one. Who waited for their turn
+    /// while a question ran out of time gets the same answer: a server that hangs is not asked by one after another.
+    pub(super) fn with<T: Send + 'static>(
+        self: &Arc<Self>,
+        address: &Address,
+        ask: impl Fn(&mut Server) -> Result<T, Trouble> + Send + 'static,
+    ) -> Result<T, ScreenError> {
+        let (owned, began) = (address.clone(), Instant::now());
+        self.call(address, move |connected| connected.ask(&owned, began, &ask))
+    }
+
+    /// Puts text on the clipboard of a server, where it stays as long as this lives and nobody else takes it; or takes off
+    /// what is there.
+    pub(super) fn set_clipboard(
+        self: &Arc<Self>,
+        address: &Address,
+        text: Option<Arc<str>>,
+    ) -> Result<(), ScreenError> {
+        let (owned, began) = (address.clone(), Instant::now());
+        self.call(address, move |connected| {
+            connected.ask(&owned, began, &|_: &mut Server| Ok(()))?;
+            let Some(server) = connected.server.take() else { return Err(ScreenError::Lost(owned.id)) };
+            let set = connected.set_clipboard(&server, text.as_ref());
+            if !set.as_ref().is_err_and(Trouble::is_fatal) {
+                connected.server = Some(server);
+            }
+            set.map_err(|error| connected.failed(error, &owned))
+        })
+    }
+
+    /// Has the thread of a server do something, and waits for it.
+    fn call<T: Send + 'static>(
+        self: &Arc<Self>,
+        address: &Address,
+        act: impl FnOnce(&mut Connected) -> Result<T, ScreenError> + Send + 'static,
+    ) -> Result<T, ScreenError> {
+        let (reply, answer) = mpsc::sync_channel(1);
+        self.send(
+            &address.id,
+            Box::new(move |connected| {
+                // Who asked may have stopped waiting.
+                let _ = reply.send(act(connected));
+            }),
+        )?;
+        answer.recv().unwrap_or_else(|_| Err(ScreenError::Lost(address.id.clone())))
+    }
+
+    fn send(self: &Arc<Self>, id: &str, mut job: Job) -> Result<(), ScreenError> {
+        let refused = |why: String| ScreenError::Failed { display: id.to_owned(), step: "a request", why };
+        let mut running = lock(&self.running);
+        // The second time, if the thread of the first ended in a panic.
+        for _ in 0..2 {
+            if !running.contains_key(id) {
+                let started = Actor::start(self, id).map_err(|error| refused(error.to_string()))?;
+                running.insert(id.to_owned(), started);
+            }
+            job = match running.get(id).map(|actor| actor.send(job)) {
+                Some(Err(TrySendError::Full(_))) => {
+                    return Err(refused(format!("{MAX_WAITING} others wait already")));
+                }
+                Some(Err(TrySendError::Disconnected(job))) => job,
+                Some(Ok(())) | None => return Ok(()),
+            };
+            running.remove(id);
+        }
+        Err(ScreenError::Lost(id.to_owned()))
+    }
+}
+
+impl Actor {
+    fn start(actors: &Arc<Actors>, id: &str) -> std::io::Result<Self> {
+        let (jobs, waiting) = mpsc::sync_channel(MAX_WAITING);
+        let wake = Arc::new(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?);
+        let connected = Connected {
+            sources: actors.sources.clone(),
+            server: None,
+            late: None,
+            address: None,
+            selection: None,
+        };
+        let (woken, id, actors) = (Arc::clone(&wake), id.to_owned(), Arc::downgrade(actors));
+        thread::Builder::new()
+            .name("display".to_owned())
+            .spawn(move || run(connected, &waiting, &woken, &actors, &id))?;
+        Ok(Self { jobs: Some(jobs), wake })
+    }
+
+    fn send(&self, job: Job) -> Result<(), TrySendError<Job>> {
+        match &self.jobs {
+            Some(jobs) => jobs.try_send(job)?,
+            None => return Err(TrySendError::Disconnected(job)),
+        }
+        self.wake();
+        Ok(())
+    }
+
+    fn wake(&self) {
+        // A counter that is full wakes as well.
+        let _ = rustix::io::write(&self.wake, &1_u64.to_ne_bytes());
+    }
+}
+
+impl Drop for Actor {
+    fn drop(&mut self) {
+        self.jobs = None;
+        self.wake();
+    }
+}
+
+/// Does one job after the other, and looks after the connection between them.
+fn run(mut connected: Connected, jobs: &Receiver<Job>, wake: &OwnedFd, actors: &Weak<Actors>, id: &str) {
+    let mut used = Instant::now();
+    loop {
+        connected.serve();
+        match jobs.try_recv() {
+            Ok(job) => {
+                job(&mut connected);
+                used = Instant::now();
+                continue;
+            }
+            Err(TryRecvError::Disconnected) => return,
+            Err(TryRecvError::Empty) => {}
+        }
+        let left = match connected.selection {
+            Some(_) => IDLE,
+            None => IDLE.saturating_sub(used.elapsed()),
+        };
+        if left.is_zero() {
+            match last_job(jobs, actors, id) {
+                Some(job) => {
+                    job(&mut connected);
+                    used = Instant::now();
+                    continue;
+                }
+                None => return,
+            }
+        }
+        connected.rest(wake, left);
+    }
+}
+
+/// Returns a job that came at the last moment. If none did, the thread has been taken off the list and must end.
+fn last_job(jobs: &Receiver<Job>, actors: &Weak<Actors>, id: &str) -> Option<Job> {
+    let actors = actors.upgrade()?;
+    // Nobody sends while this is locked.
+    let mut running = lock(&actors.running);
+    let job = jobs.try_recv().ok();
+    let ended = if job.is_none() { running.remove(id) } else { None };
+    drop(running);
+    drop(ended);
+    job
+}
+
+impl Connected {
+    /// Waits until there is something to do, or for so long.
+    fn rest(&mut self, wake: &OwnedFd, at_most: Duration) {
+        let Ok(timeout) = Timespec::try_from(at_most) else { return };
+        let woken = PollFd::new(wake, PollFlags::IN);
+        let _ = match &self.server {
+            Some(server) => poll(&mut [woken, server.connection.stream().news()], Some(&timeout)),
+            None => poll(&mut [woken], Some(&timeout)),
+        };
+        let mut count = [0; 8];
+        let _ = rustix::io::read(wake, &mut count);
+    }
+
+    fn ask<T>(
+        &mut self,
+        address: &Address,
+        began: Instant,
+        ask: impl Fn(&mut Server) -> Result<T, Trouble>,
+    ) -> Result<T, ScreenError> {
+        if self.late.is_some_and(|late| late > began) {
+            return Err(ScreenError::Timeout(address.id.clone()));
+        }
+        let (mut was_there, mut alone) = (self.server.is_some(), ALONE.into_iter());
+        let mut alone_for = alone.next().unwrap_or_default();
+        loop {
+            let mut server = match self.server.take() {
+                Some(server) => server,
+                None => self.open(address)?,
+            };
+            server.begin(Instant::now() + PATIENCE, alone_for);
+            let answer = ask(&mut server);
+            match answer {
+                Err(error) if error.is_fatal() => {
+                    if error.is_loss() {
+                        self.selection = None;
+                    }
+                    if std::mem::take(&mut was_there) && error.is_loss() {
+                        continue;
+                    }
+                    if matches!(error, Trouble::TooLongAlone)
+                        && let Some(longer) = alone.next()
+                    {
+                        alone_for = longer;
+                        continue;
+                    }
+                    return Err(self.failed(error, address));
+                }
+                answer => {
+                    self.server = Some(server);
+                    return answer.map_err(|error| error.told(&address.id));
+                }
+            }
+        }
+    }
+
+    /// Opens a connection. What was on the clipboard by an earlier one, which was given up, is put there again unless somebody
+    /// else has it now.
+    fn open(&mut self, address: &Address) -> Result<Server, ScreenError> {
+        self.address = Some(address.clone());
+        let mut server = Server::open(address, &self.sources).map_err(|error| self.failed(error, address))?;
+        if let Some(selection) = self.selection.take() {
+            server.begin(Instant::now() + PATIENCE, ALONE[0]);
+            let again = || -> Result<Option<Selection>, Trouble> {
+                let owner = server.connection.get_selection_owner(server.atoms.CLIPBOARD)?.reply()?.owner;
+                let is_free = owner == x11rb::NONE;
+                is_free.then(|| Selection::own(&server, selection.text())).transpose()
+            };
+            self.selection = again().unwrap_or_default();
+        }
+        Ok(server)
+    }
+
+    /// Puts text on the clipboard, or takes what is there off it.
+    fn set_clipboard(&mut self, server: &Server, text: Option<&Arc<str>>) -> Result<(), Trouble> {
+        let earlier = self.selection.take();
+        if let Some(text) = text {
+            self.selection = Some(Selection::own(server, Arc::clone(text))?);
+        } else {
+            let (connection, clipboard) = (&server.connection, server.atoms.CLIPBOARD);
+            connection.set_selection_owner(x11rb::NONE, clipboard, x11rb::CURRENT_TIME)?;
+            if connection.get_selection_owner(clipboard)?.reply()?.owner != x11rb::NONE {
+                return Err(ScreenError::ClipboardChanged(server.id.clone()).into());
+            }
+        }
+        earlier.map_or(Ok(()), |earlier| earlier.release(server))
+    }
+
+    /// Answers what other programs ask of the clipboard.
+    fn serve(&mut self) {
+        if self.server.is_none()
+            && self.selection.is_some()
+            && let Some(address) = self.address.clone()
+        {
+            self.server = self.open(&address).ok();
+        }
+        let Some(server) = &mut self.server else {
+            self.selection = None;
+            return;
+        };
+        server.begin(Instant::now() + PATIENCE, ALONE[0]);
+        loop {
+            let served = match server.connection.poll_for_event() {
+                Ok(None) => return,
+                Ok(Some(event)) => match &mut self.selection {
+                    Some(selection) => selection.serve(server, &event),
+                    None => Ok(false),
+                },
+                Err(error) => Err(error.into()),
+            };
+            match served {
+                Ok(true) => {}
+                Ok(false) => self.selection = None,
+                Err(error) if error.is_fatal() => {
+                    (self.server, self.selection) = (None, None);
+                    return;
+                }
+                Err(_) => {}
+            }
+        }
+    }
+
+    /// Returns what a failure is to the outside.
+    fn failed(&mut self, error: Trouble, address: &Address) -> ScreenError {
+        if error.is_timeout() {
+            self.late = Some(Instant::now());
+        }
+        error.told(&address.id)
+    }
+}
+
+/// What panicked while it held a lock has left nothing half done that matters: a connection was taken out before.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
