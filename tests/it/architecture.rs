@@ -493,6 +493,10 @@ const REFUSALS_AFTER_THE_POLICY: &[(&str, &str)] = &[
     ),
     ("crates/engine/src/operations/process/secret.rs", "the user refuses while the operation waits"),
     ("crates/engine/src/operations/screen/read_capture.rs", "the rules of a kept picture are in its file"),
+    (
+        "crates/engine/src/operations/clipboard/refusal.rs",
+        "who owns the clipboard is judged at the instant of the reading",
+    ),
     ("crates/engine/src/operations/screen/refusal.rs", "windows are judged at the instant of the picture"),
     (
         "crates/engine/src/operations/ui/refusal.rs",

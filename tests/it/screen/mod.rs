@@ -2,6 +2,7 @@
 
 mod artifacts;
 mod capture;
+mod clipboard;
 mod control;
 mod scope;
 mod display;

@@ -1,6 +1,7 @@
 //! Every operation of this build: a folder a family, a file an operation.
 
 pub mod batch;
+pub mod clipboard;
 pub mod code;
 pub mod codex;
 pub mod command;
@@ -28,6 +29,7 @@ pub static FAMILIES: &[&Family] = &[
     &screen::FAMILY,
     &ui::FAMILY,
     &window::FAMILY,
+    &clipboard::FAMILY,
     &codex::FAMILY,
     &batch::FAMILY,
     &history::FAMILY,

@@ -1,8 +1,9 @@
 //! Pictures: taken as a scope may see them, and from a display's pixels to what is sent.
 //!
-//! `shot` captures and has the policy judge each window, `control` changes windows that it shows; all else is pure
+//! `shot` captures and has the policy judge each window, `control` changes windows that it shows, `clipboard` reads what one of its programs has copied; all else is pure
 //! computation.
 
+mod clipboard;
 mod control;
 mod decode;
 mod encode;
@@ -11,6 +12,7 @@ mod picture;
 mod scale;
 mod shot;
 
+pub use clipboard::read_clipboard;
 pub use control::{ChangeEffect, WindowChanged, change_window};
 pub use decode::decode;
 pub use encode::{Format, encode};

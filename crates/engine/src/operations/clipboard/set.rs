@@ -1,0 +1,75 @@
+//! `clipboard.set`: put text on the clipboard.
+
+use std::sync::Arc;
+
+use crate::registry::prelude::*;
+
+use super::refusal::{TARGET, refused};
+
+/// The operation.
+pub struct Op;
+
+/// The longest text.
+const MAX_BYTES: usize = 10 << 20;
+
+/// What to put there.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct Input {
+    /// The text, 10 MiB at most.
+    pub text: String,
+}
+
+/// What was done.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Output {
+    /// `confirmed`: the display says that it is so. Left out with `dryRun`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub effect: Option<&'static str>,
+    /// The size of the text in bytes.
+    pub size: usize,
+    /// `true` if nothing was done, since `options.dryRun` was set.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub dry_run: bool,
+}
+
+impl Operation for Op {
+    const SPEC: OperationSpec = OperationSpec {
+        name: "clipboard.set",
+        summary: "Put text on the clipboard",
+        details: "What was there is replaced, and is not kept. The text stays until something else is copied, or until this service ends.",
+        capabilities: &[&[Capability::ClipboardWrite]],
+        effect: Effect::Destroys,
+        target: TARGET,
+        scope: ScopeNeed::In(&[ScopeType::Computer]),
+        platforms: &[],
+        options: &[CommonOption::DryRun],
+        timeout_seconds: 30,
+        threads: Threads::Blocking,
+        audited_fields: &[],
+        example: r#"{"op":"clipboard.set","input":{"text":"Hello"}}"#,
+    };
+    type Input = Input;
+    type Options = NoFields;
+    type Output = Output;
+    const JUDGED: JudgedFields<Input> = JudgedFields::NONE;
+}
+
+impl RunBlocking for Op {
+    fn run(cx: &Context, permit: &Permit, input: &Input, _: &NoFields) -> Result<Output, Failure> {
+        let (size, dry_run) = (input.text.len(), permit.common().dry_run);
+        if size > MAX_BYTES {
+            return Err(Failure::invalid(
+                "input.text",
+                format!("the text has {size} bytes; the clipboard takes {MAX_BYTES} at most"),
+            ));
+        }
+        if !dry_run {
+            let text = Arc::from(input.text.as_str());
+            cx.service.displays.set_clipboard(permit.id(), Some(text)).map_err(refused)?;
+        }
+        cx.summarize(format!("{size} bytes"));
+        Ok(Output { effect: (!dry_run).then_some("confirmed"), size, dry_run })
+    }
+}
