@@ -173,7 +173,7 @@ impl Reader {
                 (kind, if is_latin { as_text() } else { bytes })
             });
         }
-        // Whoever became the owner meanwhile has not been judged.
+        // An owner that is new meanwhile has not been judged.
         server.connection.get_input_focus()?.reply()?;
         while let Some(event) = server.connection.poll_for_event()? {
             Self::refuse_change(server, &event)?;
