@@ -96,8 +96,8 @@ pub struct Scope {
     first_uses: FirstUses,
 }
 
-/// Names a scope by its id and its folders.
-fn storage_key(config: &ScopeConfig) -> String {
+/// Returns the name of a scope in stores: by its folders too, so that a scope that was given other ones finds nothing of the old.
+pub fn storage_key(config: &ScopeConfig) -> String {
     let mut key = config.id.clone();
     for root in &config.roots {
         key.push('\0');

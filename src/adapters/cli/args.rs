@@ -12,8 +12,8 @@ use bailiwick_contract::Capability;
 
 use super::ask;
 use super::client::{ClientCommand, ClientKind, ClientsAtSetup};
-use super::printer::Printer;
 pub use super::policy_args::{PolicyCommand, PolicyLearnArgs, PolicyTestArgs, PolicyWhyArgs};
+use super::printer::Printer;
 use super::scope::ScopeCommand;
 pub use super::tunnel_args::{TunnelCommand, TunnelManualArgs};
 use super::undo::UndoArgs;

@@ -76,7 +76,7 @@ pub fn run(home: &Home, args: &PolicyLearnArgs) -> Result<Report, Failure> {
     for asked in approved(home, args)? {
         approvals += 1;
         // What retention has removed is gone with its rule.
-        let Ok(row) = history::find(home, None, &asked) else {
+        let Ok(row) = history::find_entry(home, None, &asked) else {
             without_rule += 1;
             continue;
         };

@@ -57,7 +57,7 @@ pub struct PolicyWhyOutput {
 /// # Errors
 /// `not_found` for an id that the history does not know; when config, tokens or history cannot be read.
 pub fn run(home: &Home, args: &PolicyWhyArgs) -> Result<Report, Failure> {
-    let row = history::find(home, None, &args.id)?;
+    let row = history::find_entry(home, None, &args.id)?;
     let decided = recorded(&row).ok_or_else(|| {
         Failure::invalid("id", format!("`{}` is no request to an operation", row.operation_id))
             .hint("`bailiwick log` shows the requests.")

@@ -7,8 +7,7 @@ use schemars::JsonSchema;
 use super::{
     approve, bundle, command_policy, completions, config, described, doctor, history, live, man, policy,
     policy_learn, policy_replay, policy_why, processes, scope, screen, service, setup, start, status, token,
-    tools, try_folder, tunnel, undo,
-    uninstall, url_check,
+    tools, try_folder, tunnel, undo, uninstall, url_check,
 };
 
 /// What a command prints.

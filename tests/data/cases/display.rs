@@ -12,7 +12,7 @@ pub enum Shown {
     Painted {
         server: XServer,
         _client: Client,
-    _manager: Option<WindowManager>,
+        _manager: Option<WindowManager>,
         /// The number of the first window.
         first: Option<u32>,
     },

@@ -13,4 +13,4 @@ mod store;
 pub use authors::Authors;
 pub use record::{ChangeSource, FileFacts, Kept, Location, Record, Relocation};
 pub use seen::{MAX_SEEN_BYTES, ReadContents};
-pub use store::{Before, Deposit, FileChange, FoundRecord, VersionStore, scope_key};
+pub use store::{Before, Deposit, FileChange, FoundRecord, VersionStore};

@@ -29,8 +29,6 @@ const MAX_CONTENT_BYTES: u64 = 64 << 20;
 const MAX_RECORD_BYTES: u64 = 4 << 20;
 /// How many digits of a hash name a path.
 const PATH_DIGITS: usize = 32;
-/// How many digits of a hash stand for a scope's folders.
-const KEY_DIGITS: usize = 16;
 /// How much a file takes beside its content.
 const FILE_BYTES: u64 = 4_096;
 /// How long a change can be taken back.
@@ -402,19 +400,6 @@ fn to_line(record: &Record) -> io::Result<Vec<u8>> {
         return Err(io::ErrorKind::FileTooLarge.into());
     }
     Ok(json)
-}
-
-/// Names a scope in the store: by its folders too, so that a scope that was given other ones finds
-/// nothing of the old.
-pub fn scope_key<'a>(id: &str, roots: impl Iterator<Item = &'a Path>) -> String {
-    let mut key = id.to_owned();
-    for root in roots {
-        key.push('\0');
-        key.push_str(&root.to_string_lossy());
-    }
-    let mut digits = sha256_hex(key.as_bytes());
-    digits.truncate(KEY_DIGITS);
-    format!("{id} {digits}")
 }
 
 fn path_key(scope: &str, path: &str) -> String {

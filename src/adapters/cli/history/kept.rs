@@ -8,7 +8,8 @@ use serde::Serialize;
 
 use bailiwick_contract::time::{now_ms, rfc3339};
 use bailiwick_history::{Entry, State};
-use bailiwick_providers::versions::{VersionStore, scope_key};
+use bailiwick_policy::storage_key;
+use bailiwick_providers::versions::VersionStore;
 
 use super::super::home::Home;
 use super::super::local_time::day_and_time;
@@ -147,7 +148,7 @@ impl KeptChanges {
     pub fn keys(home: &Home) -> HashSet<String> {
         let config = home.config_if_there().ok().flatten();
         let scopes = config.into_iter().flat_map(|config| config.scopes);
-        scopes.map(|scope| scope_key(&scope.id, scope.roots.iter().map(|root| root.as_path()))).collect()
+        scopes.map(|scope| storage_key(&scope)).collect()
     }
 
     /// Returns whether an operation can be taken back; `None` for one that changes nothing.

@@ -12,4 +12,4 @@ pub use kept::{KeptChanges, UndoState, scope_of_key};
 pub use output::{
     ConnectionsOutput, EntryOutput, FailedReplayOutput, GetOutput, LastOutput, SessionsOutput, TimelineOutput,
 };
-pub use views::{find, read, run, short_id};
+pub use views::{find_entry, read, run, short_id};

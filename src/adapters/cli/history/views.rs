@@ -241,7 +241,7 @@ fn get(home: &Home, args: &HistoryArgs) -> Result<Report, Failure> {
         Failure::invalid("id", "`log show` needs the id of an operation")
             .hint("`bailiwick log` shows the ids.")
     })?;
-    let entry = find(home, args.only.scope.as_deref(), wanted)?;
+    let entry = find_entry(home, args.only.scope.as_deref(), wanted)?;
     let undo = undo_of(home, &entry);
     let text = full(&entry, undo.as_ref(), args.utc);
     Ok(Report::of(text, &GetOutput { ok: true, operation: EntryOutput::with_undo(&entry, undo.as_ref()) }))
@@ -256,7 +256,7 @@ fn undo_of(home: &Home, entry: &Entry) -> Option<UndoState> {
 ///
 /// # Errors
 /// `invalid_request` for what is no id; `not_found` for an id that the history does not know.
-pub fn find(home: &Home, scope: Option<&str>, wanted: &str) -> Result<Entry, Failure> {
+pub fn find_entry(home: &Home, scope: Option<&str>, wanted: &str) -> Result<Entry, Failure> {
     let wanted = wanted.to_ascii_uppercase();
     if wanted.len() == SHORT_ID && wanted.bytes().all(|it| it.is_ascii_alphanumeric()) {
         return by_short_id(home, scope, &wanted);

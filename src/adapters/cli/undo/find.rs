@@ -9,7 +9,7 @@ use bailiwick_contract::time::{now_ms, rfc3339};
 use bailiwick_contract::{ErrorCode, Failure, id};
 use bailiwick_providers::versions::VersionStore;
 
-use super::super::history::{KeptChanges, UndoState, find, scope_of_key, short_id};
+use super::super::history::{KeptChanges, UndoState, find_entry, scope_of_key, short_id};
 use super::super::home::Home;
 use super::super::local_time::since;
 use super::args::UndoArgs;
@@ -41,7 +41,7 @@ fn wanted(scope: &str, input: Value) -> Wanted {
 }
 
 fn of_operation(home: &Home, args: &UndoArgs, id: &str) -> Result<Wanted, Failure> {
-    let entry = find(home, args.scope.as_deref(), id)?;
+    let entry = find_entry(home, args.scope.as_deref(), id)?;
     let id = entry.operation_id.as_str();
     let kept = KeptChanges::since(home, id::began_ms(id).unwrap_or(entry.at_ms));
     let named = format!("`{}` ({})", short_id(id), entry.op);

@@ -7,7 +7,7 @@ use bailiwick_contract::{Envelope, ErrorCode, Failure};
 
 use super::super::ask;
 use super::super::call::{failure_of, submit};
-use super::super::history::{find, short_id};
+use super::super::history::{find_entry, short_id};
 use super::super::home::Home;
 use super::super::local_time::day_and_time;
 use super::super::printer::{Printer, Report, one_line, printable, table, to_user};
@@ -113,7 +113,7 @@ fn conflicts(failure: &Failure) -> String {
 /// Describes the changes, with who made them, and what becomes of each file.
 fn described(home: &Home, output: &mut UndoOutput) -> String {
     for change in &mut output.changes {
-        if let Ok(entry) = find(home, None, &change.operation_id) {
+        if let Ok(entry) = find_entry(home, None, &change.operation_id) {
             (change.caller, change.client) = (Some(entry.caller), entry.client);
         }
     }

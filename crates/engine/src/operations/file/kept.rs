@@ -12,7 +12,7 @@ use bailiwick_providers::file::{
     Current, MAX_PLAIN_BYTES, Outgoing, Place, Slot, Whole, cannot_undo, current,
 };
 use bailiwick_providers::versions::{
-    self, Before, ChangeSource, Deposit, FileChange, Kept, Location, Relocation, VersionStore,
+    Before, ChangeSource, Deposit, FileChange, Kept, Location, Relocation, VersionStore,
 };
 
 /// How many changed files a warning names.
@@ -78,7 +78,7 @@ pub fn warn_of_changes(cx: &Context, permit: &Permit) {
     if cx.request.batch.is_some() {
         return;
     }
-    let news = cx.service.seen.authors.news(|| scope_key(permit), || asker(cx));
+    let news = cx.service.seen.authors.news(|| scope_key(permit).to_owned(), || asker(cx));
     if news.is_empty() {
         return;
     }
@@ -130,7 +130,7 @@ pub fn has_undo_begun(cx: &Context, permit: &Permit, undo_id: &str) -> bool {
     let store = VersionStore::below(&cx.service.dirs.state);
     let since_ms = id::began_ms(undo_id).unwrap_or_default();
     let mut has_begun = false;
-    store.changes_since(&scope_key(permit), since_ms, i64::MAX, |it| {
+    store.changes_since(scope_key(permit), since_ms, i64::MAX, |it| {
         has_begun |= it.takes_back.iter().any(|it| it == undo_id);
         if has_begun { ControlFlow::Break(()) } else { ControlFlow::Continue(false) }
     });

@@ -257,7 +257,7 @@ fn not_done_before(cx: &Context, permit: &Permit, mut changes: Vec<FoundRecord>)
     let since_ms = id::began_ms(&oldest.record.undo_id).unwrap_or_default();
     let own: HashSet<String> = changes.iter().map(|it| it.record.undo_id.clone()).collect();
     let (mut later, mut taken_back, mut done) = (HashSet::new(), HashSet::new(), HashSet::new());
-    VersionStore::below(&cx.service.dirs.state).changes_since(&scope_key(permit), since_ms, i64::MAX, |it| {
+    VersionStore::below(&cx.service.dirs.state).changes_since(scope_key(permit), since_ms, i64::MAX, |it| {
         if cx.cancel.check().is_err() {
             return ControlFlow::Break(());
         }

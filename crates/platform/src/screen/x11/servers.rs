@@ -217,9 +217,10 @@ impl Servers {
         if !matches!(address.place, Place::Socket(_)) {
             return Ok(None);
         }
-        self.kept.with(&address, |server| {
+        let display = display.to_owned();
+        self.kept.with(&address, move |server| {
             let root =
-                server.roots().first().ok_or_else(|| ScreenError::UnknownDisplay(display.to_owned()))?.root;
+                server.roots().first().ok_or_else(|| ScreenError::UnknownDisplay(display.clone()))?.root;
             let name = server.atoms.AT_SPI_BUS;
             let asked =
                 server.connection.get_property(false, root, name, AtomEnum::ANY, 0, MAX_BUS_ADDRESS)?;
