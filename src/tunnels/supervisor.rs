@@ -299,6 +299,7 @@ mod tests {
     use super::*;
 
     /// A shell that runs the program's text, and ends when its input closes.
+    #[expect(clippy::disallowed_methods, reason = "the test plays the program of a tunnel by a shell")]
     fn shell(_: &Path, words: &[OsString]) -> io::Result<Command> {
         let mut command = Command::new("/bin/sh");
         command.arg("-c").args(words).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());

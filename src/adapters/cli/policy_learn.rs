@@ -71,7 +71,7 @@ pub fn run(home: &Home, args: &PolicyLearnArgs) -> Result<Report, Failure> {
     let config = home.config()?;
     let learner =
         Learner { home, config: &config, registry: Registry::new(FAMILIES), rights: Rights::of(home)? };
-    let mut proposals: BTreeMap<(String, Vec<String>), (ApprovedRules, Vec<String>, usize)> = BTreeMap::new();
+    let mut proposals = BTreeMap::new();
     let (mut approvals, mut not_asked_now, mut without_rule) = (0, 0, 0);
     for asked in approved(home, args)? {
         approvals += 1;

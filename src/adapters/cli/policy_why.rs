@@ -173,7 +173,7 @@ fn text(it: &PolicyWhyOutput, row: &Entry) -> String {
     }
     match (&it.now, it.not_judged) {
         (Some(now), _) if now.verdict == it.decided.verdict => {
-            lines.push(("now", "judged the same".to_owned()))
+            lines.push(("now", "judged the same".to_owned()));
         }
         (Some(now), _) => {
             let rule = now.rule.as_ref().or(now.stage.as_ref());

@@ -7,6 +7,7 @@ use support::desktop::Desktop;
 use support::screen::{Client, WindowManager, XServer};
 
 /// A display, and the program whose windows it shows.
+#[expect(clippy::large_enum_variant, reason = "a case has one of it")]
 pub enum Shown {
     /// With windows that are painted.
     Painted {

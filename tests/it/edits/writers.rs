@@ -85,7 +85,6 @@ pub(super) fn edit_beside_a_writer(rounds: usize) {
     // What is written into a file after it was replaced is lost, and told.
     assert!(lost.len() <= told, "{lost:?} of {lines} are lost, {told} told");
     assert!(found.contains(&*format!("head {heads}")), "{text}");
-    eprintln!("{heads} of {} edits landed beside {lines} lines, 0 lost but {told} told", rounds + 1);
 }
 
 #[test]

@@ -197,7 +197,7 @@ fn contents(folder: &Path) -> Vec<u8> {
         let kind = entry.file_type().expect("it is there");
         if kind.is_dir() {
             all.extend(contents(&path));
-        } else if kind.is_file() {
+        } else if path.is_file() {
             all.extend(std::fs::read(path).unwrap_or_default());
         }
     }

@@ -181,6 +181,11 @@ fn is_over(
     }
 }
 
+/// Returns whether a text is a key: 64 hexadecimal digits.
+pub(super) fn is_key(text: &str) -> bool {
+    text.len() == 64 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -218,9 +223,4 @@ mod tests {
         assert!(is_over(NOON, i64::MAX, 24 * HOUR, None, &now));
         assert!(is_over(i64::MIN, i64::MAX, 24 * HOUR, None, &now));
     }
-}
-
-/// Returns whether a text is a key: 64 hexadecimal digits.
-pub(super) fn is_key(text: &str) -> bool {
-    text.len() == 64 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }

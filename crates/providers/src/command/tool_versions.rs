@@ -32,8 +32,10 @@ const MAX_BYTES: usize = 4_096;
 /// How many answers are remembered.
 const MAX_KNOWN: usize = 1_024;
 
-/// What was found out about a file; `None` where it does not tell.
-static KNOWN: Mutex<Option<HashMap<PathBuf, (FileStamp, Option<String>)>>> = Mutex::new(None);
+/// What was found out about a file, as it then was; `None` where it does not tell.
+type KnownVersion = (FileStamp, Option<String>);
+
+static KNOWN: Mutex<Option<HashMap<PathBuf, KnownVersion>>> = Mutex::new(None);
 
 /// The service around the question.
 #[derive(Debug, Clone)]

@@ -36,7 +36,7 @@ pub enum ScopeCommand {
     /// Grant capabilities, files, commands, hosts or windows
     ///
     /// Capabilities: fs:read, search:read, fs:write, git:read, git:write, command:run, process:manage,
-    /// package:run, codex:run, screen:capture, history:read; ui:read, ui:control, input:control,
+    /// package:run, codex:run, screen:capture, history:read; ui:read, ui:control,
     /// window:read, window:control, clipboard:read and clipboard:write work in scopes of the computer.
     #[command(verbatim_doc_comment)]
     Allow(AllowArgs),

@@ -174,7 +174,6 @@ fn short_name(capability: &str) -> &str {
         "screen:capture" => "screens",
         "ui:read" => "elements",
         "ui:control" => "element actions",
-        "input:control" => "pointer and keys",
         "window:read" => "windows",
         "window:control" => "window actions",
         "clipboard:read" => "clipboard",

@@ -156,15 +156,7 @@ const GROUPS: &[(&str, &[Capability])] = &[
         &[Capability::ScreenCapture, Capability::UiRead, Capability::WindowRead, Capability::ClipboardRead],
     ),
     ("Change", &[Capability::FsWrite, Capability::GitWrite]),
-    (
-        "Act on the desktop",
-        &[
-            Capability::UiControl,
-            Capability::InputControl,
-            Capability::WindowControl,
-            Capability::ClipboardWrite,
-        ],
-    ),
+    ("Act on the desktop", &[Capability::UiControl, Capability::WindowControl, Capability::ClipboardWrite]),
     (
         "Run programs on your computer",
         &[Capability::CommandRun, Capability::ProcessManage, Capability::PackageRun, Capability::CodexRun],
@@ -218,9 +210,6 @@ fn described(capability: Capability) -> (&'static str, &'static str) {
         Capability::UiRead => ("Read windows", "The names and values of buttons, fields and texts in them."),
         Capability::UiControl => {
             ("Use windows", "Press buttons and fill in fields, in any program that is shown.")
-        }
-        Capability::InputControl => {
-            ("Use the pointer and keyboard", "Move, click and type, as you do yourself.")
         }
         Capability::WindowRead => ("List windows", "Their titles, and where they are."),
         Capability::WindowControl => ("Arrange windows", "Focus, move, resize and close them."),

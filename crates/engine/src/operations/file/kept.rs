@@ -299,7 +299,7 @@ impl<'a> Undo<'a> {
             (Ok(done), kept) => {
                 let (scope, asker) = (scope_key(self.permit), asker(self.cx));
                 for name in &self.names {
-                    self.cx.service.seen.authors.change(&scope, name, &asker);
+                    self.cx.service.seen.authors.change(scope, name, &asker);
                 }
                 let undo_id = kept.map(|kept| match kept {
                     Keeping::Record(undo_id) => undo_id,

@@ -86,7 +86,7 @@ impl Actors {
     ) -> Result<(), ScreenError> {
         let (owned, began) = (address.clone(), Instant::now());
         self.call(address, move |connected| {
-            connected.ask(&owned, began, &|_: &mut Server| Ok(()))?;
+            connected.ask(&owned, began, |_: &mut Server| Ok(()))?;
             let Some(server) = connected.server.take() else { return Err(ScreenError::Lost(owned.id)) };
             let set = connected.set_clipboard(&server, text.as_ref());
             if !set.as_ref().is_err_and(Trouble::is_fatal) {
