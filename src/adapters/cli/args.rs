@@ -97,7 +97,7 @@ pub enum Command {
     Log(HistoryArgs),
     /// Take back what clients changed in files
     ///
-    /// Without an ID, the newest change that was not taken back yet, whoever made it. An ID is that of a row of `bailiwick log`;
+    /// Without an ID, the newest change of any client that was not taken back yet. An ID is that of a row of `bailiwick log`;
     /// that of a batch stands for all its steps. Shows what comes back, with each difference, and asks on a terminal. If something
     /// was changed again since, nothing is taken back: that is a conflict, and shown.
     /// An undo is a change, too: `bailiwick undo` with its ID takes it back. Others are undone where they were made: the config by

@@ -68,7 +68,7 @@ fn a_scope_is_removed_when_it_was_said_so_and_can_be_put_back() {
     let mut it = Transcript::begin(&place, "undo", "A scope goes and comes back");
     assert_eq!(it.run(&["scope", "remove", "project"], &[("Close scope", "n\r")]), 0);
     assert_eq!(it.run(&["scope", "remove", "project"], &[("Close scope", "y\r")]), 0);
-    assert_eq!(it.run(&["undo"], &[("Write this?", "y\r")]), 0);
+    assert_eq!(it.run(&["config", "undo"], &[("Write this?", "y\r")]), 0);
     assert_eq!(it.run(&["status"], &[]), 0);
     it.end();
 }

@@ -51,7 +51,7 @@ impl BatchWatch {
         Self { folder: batch::folder(state), seen: Mutex::default(), looking: tokio::sync::Mutex::default() }
     }
 
-    /// Returns the stamp of the folder if a batch may be written down there that has to be looked at. This costs one
+    /// Returns the stamp of the folder if a batch may be written down there that has to be checked. This costs one
     /// `stat`.
     pub fn unseen(&self) -> Option<FileStamp> {
         let stamp = FileStamp::of(&self.folder)?;

@@ -81,7 +81,7 @@ pub fn remove(
     Ok(Removed { stat, counts })
 }
 
-/// Takes a file or link from its name, to where it is removed. What another program wrote there since it was looked at is
+/// Takes a file or link from its name, to where it is removed. What another program wrote there since it was read is
 /// given back.
 pub(super) fn take_away(place: &Place, aside: &TemporaryName, before: &Existing) -> Result<(), Failure> {
     let old = Expected { stat: &before.stat, version: &before.version, content: None };

@@ -122,15 +122,15 @@ pub(super) fn take(
     Ok(Trade::Changed { kept })
 }
 
-/// What a look has shown.
-struct Look {
+/// How what is there compares with what was expected.
+struct Comparison {
     is_same: bool,
     is_written: bool,
 }
 
 impl Expected<'_> {
-    fn look(&self, dir: &Dir, name: &OsStr, patience: Duration) -> Look {
-        let of_facts = |is_same| Look { is_same, is_written: false };
+    fn look(&self, dir: &Dir, name: &OsStr, patience: Duration) -> Comparison {
+        let of_facts = |is_same| Comparison { is_same, is_written: false };
         if self.stat.kind != FileKind::File {
             return of_facts(dir.stat(name).is_ok_and(|stat| self.has_facts(&stat)));
         }
@@ -153,7 +153,7 @@ impl Expected<'_> {
             }
             None => self.has_facts(&stat),
         };
-        Look { is_same, is_written }
+        Comparison { is_same, is_written }
     }
 
     /// Whether facts are the expected ones, but for the time at which something got another name.

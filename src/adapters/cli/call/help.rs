@@ -33,18 +33,20 @@ Flags for every operation:
 Examples:
   bailiwick call file.read hello.txt --scope app --json
 
-Operations:
+Operations, as FAMILY.NAME:
 "
     .to_owned();
     for family in FAMILIES {
         let mut line = String::new();
-        for entry in family.operations {
-            if line.len() + entry.spec.name.len() >= COLUMNS {
+        for (family, name) in family.operations.iter().filter_map(|entry| entry.spec.name.split_once('.')) {
+            if line.is_empty() {
+                line = format!("  {family:<10}");
+            } else if line.len() + name.len() >= COLUMNS {
                 let _ = writeln!(text, "{line}");
-                line = "   ".to_owned();
+                line = " ".repeat(12);
             }
-            line.push_str(if line.is_empty() { "  " } else { " " });
-            line.push_str(entry.spec.name);
+            line.push(' ');
+            line.push_str(name);
         }
         let _ = writeln!(text, "{line}");
     }

@@ -77,7 +77,7 @@ fn since_time(home: &Home, args: &UndoArgs, when: &str) -> Result<Wanted, Failur
     match (found.next(), found.next()) {
         (None, _) => Err(nothing("nothing that was changed since then is kept")),
         (Some(scope), None) => {
-            // What comes while it is looked at and asked about is not part of it.
+            // What comes while it is shown and asked about is not part of it.
             let input = json!({"since": rfc3339(since_ms), "until": rfc3339(now), "callers": "all"});
             Ok(wanted(scope, input))
         }
