@@ -424,6 +424,7 @@ async fn operations_and_files_ask_each_time_and_an_approval_is_for_that_request_
     data(&host.send(json!({"op": "file.stat", "target": "gone.txt"})).await);
 }
 
+// Other systems count the time of approvals by the clock alone.
 #[cfg(target_os = "linux")]
 #[tokio::test(flavor = "multi_thread")]
 async fn a_change_of_the_clock_neither_ends_an_approval_nor_prolongs_it() {
@@ -518,7 +519,7 @@ async fn the_first_use_in_a_session_asks_and_later_ones_do_not() {
     let through = json!({"op": "command.run", "input": {"command": ["env", "printf", "three"]}});
     let id = ticket(&host.send_as(&of("one"), printf("one")).await);
     let listed = waiting(&host);
-    assert_eq!(listed[0]["always"], json!(["bailiwick scope edit app --forget printf"]), "{listed:#?}");
+    assert_eq!(listed[0]["always"], json!(["bailiwick scope edit app --remove-rule printf"]), "{listed:#?}");
     assert_eq!(ticket(&host.send_as(&of("one"), printf("two")).await), id, "it is one question");
     approve(&host, &[&id, "--once"]);
     for word in ["one", "two"] {
@@ -565,12 +566,15 @@ async fn the_command_line_has_operations_files_and_first_uses_ask() {
     assert_eq!(unknown["error"]["code"], "unknown_operation", "{unknown:#}");
     let explained = host.cli(&["policy", "explain", "file.delete", "notes/a.txt", "--scope", "app"]);
     assert_eq!(explained["code"], "approval_required", "{explained:#}");
-    assert!(explained.to_string().contains("bailiwick scope edit app --forget file.delete"), "{explained:#}");
+    assert!(
+        explained.to_string().contains("bailiwick scope edit app --remove-rule file.delete"),
+        "{explained:#}"
+    );
     for words in [
-        &["scope", "edit", "app", "--forget", "file.delete"][..],
+        &["scope", "edit", "app", "--remove-rule", "file.delete"][..],
         &["scope", "allow", "app", "--operation", "process.start"],
         &["scope", "allow", "app", "--files", "notes/**"],
-        &["scope", "edit", "app", "--forget", "fs:write"],
+        &["scope", "edit", "app", "--remove-rule", "fs:write"],
         &["scope", "edit", "app", "--other-hosts", "deny"],
     ] {
         let done = host.cli(words);

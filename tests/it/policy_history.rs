@@ -175,7 +175,7 @@ async fn learn_proposes_the_smallest_rules_and_changes_nothing_until_it_is_told_
     let learnt = host.cli(&["policy", "learn"]);
     assert_eq!((&learnt["approvals"], &learnt["applied"]), (&json!(2), &json!(false)), "{learnt:#}");
     let proposal = &learnt["proposals"][0];
-    assert_eq!(proposal["commands"][0], "bailiwick scope edit app --forget 'echo t*'", "{learnt:#}");
+    assert_eq!(proposal["commands"][0], "bailiwick scope edit app --remove-rule 'echo t*'", "{learnt:#}");
     assert_eq!(std::fs::read_to_string(host.config_path()).expect("read"), before);
     let applied = host.cli(&["policy", "learn", "--apply"]);
     assert_eq!(applied["applied"], true, "{applied:#}");

@@ -237,6 +237,7 @@ fn what_another_client_wrote_is_overwritten_only_by_who_has_read_it_or_says_so()
 }
 
 /// Two clients of one service, over HTTP.
+// The service is ended by a signal.
 #[cfg(unix)]
 #[test]
 fn a_client_hears_with_its_next_result_that_another_changed_what_it_has_read() {
@@ -289,6 +290,7 @@ fn a_client_hears_with_its_next_result_that_another_changed_what_it_has_read() {
     assert!(warnings[0].as_str().is_some_and(|it| it.contains("`hello.txt`")), "{warnings}");
 }
 
+// The service is ended by a signal.
 #[cfg(unix)]
 #[test]
 fn only_the_user_takes_back_what_others_changed_since_a_time() {

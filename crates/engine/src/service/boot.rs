@@ -200,7 +200,7 @@ fn asked_operations_exist(scopes: &Scopes, registry: &Registry) -> Result<(), Fa
                     "policy.askOperations",
                     format!("scope `{}` asks about `{name}`, which is no operation", scope.id()),
                 )
-                .hint("`bailiwick tools` lists the operations."));
+                .hint("`bailiwick client tools` lists the operations."));
             }
         }
     }

@@ -103,10 +103,11 @@ fn is_done(change: WindowChange, before: &Window, after: Option<&Window>) -> boo
     let Some(after) = after else { return change == WindowChange::Close };
     match change {
         WindowChange::Focus => after.active && after.state == WindowState::Visible,
-        WindowChange::Minimise => after.state == WindowState::Minimised,
+        // The window manager gives the focus away after it has put the window away.
+        WindowChange::Minimise => after.state == WindowState::Minimised && !after.active,
         WindowChange::Maximise => after.maximised,
         WindowChange::Restore => match before.state {
-            WindowState::Minimised => after.state == WindowState::Visible,
+            WindowState::Minimised => after.state == WindowState::Visible && after.active,
             WindowState::Visible | WindowState::Hidden => !after.maximised,
         },
         WindowChange::Close => false,

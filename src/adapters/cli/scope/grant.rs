@@ -112,7 +112,7 @@ fn operation(name: &str) -> Result<String, Failure> {
     let failure =
         Failure::new(ErrorCode::UnknownOperation, format!("there is no operation `{}`", one_line(name)));
     let known = registry.operations().map(|entry| entry.spec.name);
-    Err(with_nearest(failure, name, known, "`bailiwick tools` lists them; `git.*` is a family."))
+    Err(with_nearest(failure, name, known, "`bailiwick client tools` lists them; `git.*` is a family."))
 }
 
 fn hosts(args: &GrantArgs) -> Vec<String> {
