@@ -6,7 +6,7 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bailiwick::platform::screen::{Displays, Frame, Listing, Rect, Sources, Window};
 use bailiwick::providers::screen::Picture;
@@ -19,6 +19,7 @@ use x11rb::protocol::xproto::{
 use x11rb::rust_connection::{DefaultStream, RustConnection};
 use x11rb::wrapper::ConnectionExt as _;
 
+use crate::patience::PATIENCE;
 use crate::temporary::TemporaryFolder;
 
 const COOKIE: &[u8; 16] = b"sixteen bytes ok";
@@ -264,10 +265,20 @@ impl Client {
         }
         self.connection.map_window(window).expect("sent");
         self.sync();
-        while !self.has_property(window, "WM_STATE") {
+        // A new window gets the focus, a moment after it is managed.
+        let until = Instant::now() + *PATIENCE;
+        while !(self.has_property(window, "WM_STATE") && self.is_active(window)) {
+            assert!(Instant::now() < until, "the window manager shows the window and gives it the focus");
             std::thread::sleep(Duration::from_millis(5));
         }
         window
+    }
+
+    fn is_active(&self, window: u32) -> bool {
+        let name = self.atom("_NET_ACTIVE_WINDOW");
+        let asked = self.connection.get_property(false, self.screen().root, name, AtomEnum::WINDOW, 0, 1);
+        let active = asked.expect("sent").reply().expect("the server answers");
+        active.value32().and_then(|mut active| active.next()) == Some(window)
     }
 
     /// Returns whether something is said of a window.
