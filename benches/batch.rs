@@ -1,93 +1,22 @@
 //! What a batch costs: `cargo bench --bench batch`. A client over stdio asks a real `bailiwick mcp`, audited, for ten files: by
-//! ten calls, by one `batch.run`, and by one that changes a file, in turns; figures are medians of round trips.
+//! ten calls, by one `batch.run`, and by one that changes a file, in turns; figures are medians of the sums of round trips.
 
 #![expect(
     clippy::disallowed_methods,
     clippy::print_stdout,
-    reason = "a bench runs what it measures, and tells"
+    reason = "a bench runs what it measures, and prints it"
 )]
 
-use std::fs;
-use std::io::{BufRead, BufReader, Write};
-use std::path::PathBuf;
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use std::time::Instant;
+mod client;
 
-use bailiwick::config::Config;
-use bailiwick::contract::id;
-use bailiwick::platform::dirs::Dirs;
+use std::fs;
+
 use serde_json::{Value, json};
+
+use client::Client;
 
 const ROUNDS: usize = 200;
 const READS: usize = 10;
-
-struct Client {
-    folder: PathBuf,
-    child: Child,
-    input: ChildStdin,
-    output: BufReader<ChildStdout>,
-}
-
-impl Client {
-    fn start() -> Self {
-        let folder = std::env::temp_dir().join(format!("bailiwick-bench-{}", id::new_id()));
-        fs::create_dir_all(folder.join("app")).expect("a folder is made");
-        for number in 0..READS {
-            fs::write(folder.join(format!("app/{number}.txt")), "a line of a file\n".repeat(200))
-                .expect("written");
-        }
-        let dirs = Dirs::below(folder.join("home"));
-        let mut config = Config::new(id::new_id(), "bench".to_owned());
-        let scope =
-            json!([{"id": "app", "roots": [folder.join("app")], "capabilities": ["fs:read", "fs:write"]}]);
-        config.scopes = serde_json::from_value(scope).expect("valid scopes");
-        config.save(&Config::path(&dirs)).expect("the config is saved");
-        let mut child = Command::new(env!("CARGO_BIN_EXE_bailiwick"))
-            .arg("mcp")
-            .env("BAILIWICK_HOME", folder.join("home"))
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("the program starts");
-        let (input, output) = (child.stdin.take().expect("piped"), child.stdout.take().expect("piped"));
-        let mut client = Self { folder, child, input, output: BufReader::new(output) };
-        client.ask(
-            "initialize",
-            &json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}}),
-        );
-        writeln!(client.input, "{}", json!({"jsonrpc": "2.0", "method": "notifications/initialized"}))
-            .expect("it reads");
-        client
-    }
-
-    fn ask(&mut self, method: &str, params: &Value) -> String {
-        let message = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
-        writeln!(self.input, "{message}").expect("it reads");
-        let mut answer = String::new();
-        self.output.read_line(&mut answer).expect("it writes");
-        answer
-    }
-
-    /// Sends envelopes one after another, and returns the milliseconds until the last answer.
-    fn time(&mut self, envelopes: &[Value]) -> f64 {
-        let began = Instant::now();
-        for envelope in envelopes {
-            let params = json!({"name": "computer_operation", "arguments": envelope});
-            let answer = self.ask("tools/call", &params);
-            assert!(answer.contains(r#""isError":false"#), "{answer}");
-        }
-        began.elapsed().as_secs_f64() * 1_000.0
-    }
-}
-
-impl Drop for Client {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-        let _ = fs::remove_dir_all(&self.folder);
-    }
-}
 
 fn median(values: &mut [f64]) -> f64 {
     values.sort_by(f64::total_cmp);
@@ -95,7 +24,12 @@ fn median(values: &mut [f64]) -> f64 {
 }
 
 fn main() {
-    let mut client = Client::start();
+    let mut client = Client::start(|app| {
+        for number in 0..READS {
+            fs::write(app.join(format!("{number}.txt")), "a line of a file\n".repeat(200)).expect("written");
+        }
+        json!([{"id": "app", "roots": [app], "capabilities": ["fs:read", "fs:write"]}])
+    });
     let reads: Vec<Value> =
         (0..READS).map(|number| json!({"op": "file.read", "target": format!("{number}.txt")})).collect();
     let batch = json!({"op": "batch.run", "input": {"steps": reads}});
@@ -112,7 +46,7 @@ fn main() {
     let mut times: Vec<Vec<f64>> = vec![Vec::new(); rows.len()];
     for _ in 0..ROUNDS {
         for ((_, envelopes), times) in rows.iter().zip(&mut times) {
-            times.push(client.time(envelopes));
+            times.push(envelopes.iter().map(|envelope| client.time(envelope)).sum());
         }
     }
     let medians: Vec<f64> = times.iter_mut().map(|times| median(times)).collect();

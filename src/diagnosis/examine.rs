@@ -9,6 +9,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use bailiwick_config::{Config, ConfigError};
+use bailiwick_engine::operations::FAMILIES;
+use bailiwick_engine::registry::Registry;
 use bailiwick_policy::{OwnFolders, RootPaths, Scope};
 
 use crate::installation::home::Home;
@@ -37,9 +39,11 @@ pub fn examine(home: &Home, file: &Path, content: &[u8]) -> Vec<ProblemOutput> {
         examined.problems.into_iter().map(|error| placed(&text, error)).collect();
     let own = OwnFolders::of(&home.dirs);
     let scopes = examined.rest.map(|config| config.scopes).unwrap_or_default();
-    let paths = RootPaths::new(&scopes);
+    let (paths, registry) = (RootPaths::new(&scopes), Registry::new(FAMILIES));
     for (scope, place) in scopes.iter().zip(examined.scopes) {
-        let (field, failure) = match Scope::compile(scope, &paths, &own) {
+        let compiled = Scope::compile(scope, &paths, &own);
+        let compiled = compiled.and_then(|it| registry.check_asked_operations(&it).map(|()| it));
+        let (field, failure) = match compiled {
             Err(failure) => {
                 let part =
                     failure.details.get("field").and_then(|it| it.as_str()).unwrap_or("policy").to_owned();

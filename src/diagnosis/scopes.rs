@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use bailiwick_config::{Config, SandboxLevel, ScopeConfig};
 use bailiwick_contract::command::{Containment, Network};
 use bailiwick_contract::{Capability, ScopeType, in_scope};
+use bailiwick_engine::operations::FAMILIES;
+use bailiwick_engine::registry::Registry;
 use bailiwick_platform::fs::{FileId, Volume};
 use bailiwick_platform::launch::levels;
 use bailiwick_platform::quoting::quote;
@@ -23,8 +25,10 @@ pub fn look(home: &Home, config: &Config, found: &mut Findings) {
         found.warn("scopes", "no scope is open: clients can do nothing", "Run `bailiwick setup FOLDER`.");
     }
     let (own, paths) = (OwnFolders::of(&home.dirs), RootPaths::new(&config.scopes));
+    let registry = Registry::new(FAMILIES);
     for scope in &config.scopes {
-        match Scope::compile(scope, &paths, &own) {
+        let compiled = Scope::compile(scope, &paths, &own);
+        match compiled.and_then(|it| registry.check_asked_operations(&it).map(|()| it)) {
             Ok(compiled) => one(scope, &compiled, found),
             Err(failure) => {
                 let fix = failure.hints.first().cloned();

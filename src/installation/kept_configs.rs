@@ -1,4 +1,4 @@
-//! Earlier configs, kept in the state folder so that `undo` can put them back: a file for each, named by when it
+//! Earlier configs, kept in the state folder so that `config undo` can put them back: a file for each, named by when it
 //! was replaced.
 
 use std::fs;

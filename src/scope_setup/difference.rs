@@ -96,7 +96,7 @@ impl Difference {
         let mut lines = Vec::new();
         for (mark, list) in [('-', &self.removed), ('+', &self.added)] {
             for alike in list.chunk_by(|one, other| one.verb == other.verb) {
-                if alike.len() <= MAX_ALIKE {
+                if alike.len() <= MAX_ALIKE || alike[0].meaning.is_some() {
                     lines.extend(alike.iter().map(|it| format!("{mark} {}", it.text())));
                     continue;
                 }

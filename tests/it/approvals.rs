@@ -1,5 +1,7 @@
 //! Approvals: what needs one waits for the user, and what the user gives is for that very request alone.
 
+mod first_use;
+
 use std::fs;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -499,6 +501,12 @@ async fn an_operation_asks_by_whichever_of_its_names_it_is_called_and_named() {
     family.restart();
     ticket(&family.send(read("free.txt")).await);
     data(&family.send(json!({"op": "history.last"})).await);
+    // `command.start` is another name of `process.start`.
+    family.config.scopes[0].policy.ask_operations = vec!["command.*".to_owned()];
+    family.restart();
+    for op in ["process.start", "command.start"] {
+        ticket(&family.send(json!({"op": op, "input": {"command": ["echo", "one"]}})).await);
+    }
     let mut host = asks_in_every_way();
     host.config.scopes[0].policy.ask_operations = vec!["file.shred".to_owned()];
     let settings =
@@ -509,32 +517,6 @@ async fn an_operation_asks_by_whichever_of_its_names_it_is_called_and_named() {
     host.config.scopes[0].policy.ask_operations.clear();
     host.restart();
     data(&host.send(delete("gone.txt")).await);
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn the_first_use_in_a_session_asks_and_later_ones_do_not() {
-    let host = asks_in_every_way();
-    let of = |session: &str| Caller { session: Some(session.to_owned()), ..Caller::local(Transport::Stdio) };
-    let printf = |word: &str| json!({"op": "command.run", "input": {"command": ["printf", word]}});
-    let through = json!({"op": "command.run", "input": {"command": ["env", "printf", "three"]}});
-    let id = ticket(&host.send_as(&of("one"), printf("one")).await);
-    let listed = waiting(&host);
-    assert_eq!(listed[0]["always"], json!(["bailiwick scope edit app --remove-rule printf"]), "{listed:#?}");
-    assert_eq!(ticket(&host.send_as(&of("one"), printf("two")).await), id, "it is one question");
-    approve(&host, &[&id, "--once"]);
-    for word in ["one", "two"] {
-        assert_eq!(data(&host.send_as(&of("one"), printf(word)).await)["stdout"], word);
-    }
-    data(&host.send_as(&of("one"), through.clone()).await);
-    assert_ne!(ticket(&host.send_as(&of("two"), through).await), id, "another session has a first time too");
-    let foreign = Caller { token: Some("01JD0000000000000000000001".to_owned()), ..of("one") };
-    assert_ne!(ticket(&host.send_as(&foreign, printf("one")).await), id);
-    // A copy of the approval under another question's name is not believed.
-    let granted = stored(&host, "granted");
-    let other = stored(&host, "open").with_extension("granted");
-    fs::copy(&granted, &other).expect("copied");
-    ticket(&host.send_as(&of("two"), printf("one")).await);
-    data(&host.send_as(&of("one"), printf("one")).await);
 }
 
 #[tokio::test(flavor = "multi_thread")]

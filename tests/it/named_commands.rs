@@ -31,7 +31,7 @@ fn below(command: &Command, word: &str) -> Result<Option<Command>, String> {
     }
 }
 
-/// Whether a word stands for what a reader or the program fills in.
+/// Whether a word is a placeholder that a reader or the program fills in.
 fn is_placeholder(word: &str) -> bool {
     word.starts_with(|it: char| it.is_uppercase() || "{[<…|'\"".contains(it)) || word.contains('|')
 }
@@ -56,7 +56,7 @@ fn check(root: &Command, words: &[&str]) -> Result<(), String> {
         rest = behind;
     }
     // Those that read their own words take the fields of an operation.
-    if command.is_disable_help_flag_set() {
+    if command.get_arguments().all(|it| it.get_id() != "help") {
         return Ok(());
     }
     for word in rest {

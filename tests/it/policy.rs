@@ -197,7 +197,7 @@ fn envelope() -> impl Strategy<Value = Envelope> {
 
 /// Judges, and gives the refusal if there is one.
 fn refusal(scopes: &Scopes, caller: &Caller, envelope: &Envelope) -> Option<Failure> {
-    decide(&Case { caller, envelope, scopes, catalogue: &*REGISTRY, approvals: &[] })
+    decide(&Case { caller, envelope, scopes, catalogue: &*REGISTRY, approvals: &[], is_rollback: false })
         .err()
         .map(|denial| denial.failure)
 }
@@ -269,7 +269,7 @@ proptest! {
     ) {
         let ground = Ground::empty();
         let scopes = ground.compile(&[app, lib]);
-        let case = Case { caller: &caller, envelope: &envelope, scopes: &scopes, catalogue: &*REGISTRY, approvals: &[] };
+        let case = Case { caller: &caller, envelope: &envelope, scopes: &scopes, catalogue: &*REGISTRY, approvals: &[], is_rollback: false };
         let verdicts = explain(&case);
         prop_assert_eq!(verdicts.len(), STAGES.len());
         let first = verdicts.iter().find_map(|verdict| match &verdict.verdict {

@@ -109,6 +109,12 @@ impl Caller {
         }
     }
 
+    /// Returns the session of the client, where its requests share one: over HTTP a client has many connections, and elsewhere
+    /// each command is one.
+    pub fn client_session(&self) -> Option<&str> {
+        self.session.as_deref().filter(|_| self.transport == Transport::Stdio)
+    }
+
     /// Creates the caller that stands for somebody who is refused.
     pub fn unknown(transport: Transport) -> Self {
         Self {

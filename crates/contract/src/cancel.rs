@@ -84,7 +84,7 @@ impl Cancel {
     fn more_time(&self) -> MoreTime {
         match &self.most {
             Some((most, scope)) if self.timeout >= *most => MoreTime::ByUser(format!(
-                "`bailiwick scope edit {scope} --max-runtime-seconds N` allows more"
+                "`bailiwick scope edit {scope} --limit runtime-seconds=N` allows more"
             )),
             Some((most, _)) => {
                 let most = most.as_secs_f64();

@@ -111,7 +111,7 @@ pub(super) struct SessionKey([u8; 32]);
 impl SessionKey {
     pub fn new(caller: &Caller, scope: &str) -> Self {
         let mut hash = Sha256::new();
-        for text in ["first use", caller.identity(), scope, caller.session.as_deref().unwrap_or_default()] {
+        for text in ["first use", caller.identity(), scope, caller.client_session().unwrap_or_default()] {
             feed_text(&mut hash, text);
         }
         Self(hash.finalize().into())

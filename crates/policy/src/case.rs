@@ -20,12 +20,17 @@ pub struct Case<'a> {
     pub catalogue: &'a dyn Catalogue,
     /// What the user has approved, as far as it was taken for this request.
     pub approvals: &'a [Approval],
+    /// Whether the service takes back what a batch has changed that was permitted: nothing is asked about again. No client
+    /// can say so.
+    pub is_rollback: bool,
 }
 
 /// The operations that exist, as far as the policy needs to know them.
 pub trait Catalogue: Sync {
     /// Finds an operation by its exact name.
     fn find(&self, name: &str) -> Option<&dyn Candidate>;
+    /// Returns all names of an operation, by its canonical one.
+    fn names(&self, canonical: &str) -> Vec<&'static str>;
     /// Returns names near to a misspelt one, best first.
     fn nearest(&self, name: &str) -> Vec<&'static str>;
 }

@@ -216,9 +216,13 @@ fn judge(case: &Case<'_>, walk: &mut Walk) -> Judgement {
     let later = scope.as_deref().filter(|_| asks_later).map(|scope| {
         Later::new(request_key(case, scope, &targets), SessionKey::new(case.caller, scope.id()))
     });
+    let rules = scope.as_deref().filter(|_| case.is_rollback);
+    let rules = rules.map(|scope| Arc::new(scope.path_rules().without_questions()));
     judgement.permit = Some(Permit {
         spec,
+        rules,
         approved,
+        was_asked: !questions.is_empty(),
         later,
         capability: needed.capability,
         grants,
@@ -249,7 +253,7 @@ struct Subject<'a> {
 impl Subject<'_> {
     /// Puts together what has to be approved: the request, or else what it uses the first time.
     fn questions(&self, case: &Case<'_>, scope: Option<&Scope>, grants: Option<&Grants>) -> Vec<Question> {
-        let Some(scope) = scope else { return Vec::new() };
+        let Some(scope) = scope.filter(|_| !case.is_rollback) else { return Vec::new() };
         let spec = self.candidate.spec();
         let asked = ApprovalSubject {
             scope,
@@ -269,7 +273,12 @@ impl Subject<'_> {
             return Vec::new();
         }
         let granted = spec.capabilities.iter().filter_map(|group| Some(grants?.best_of(group)?.0));
-        let used: Vec<Capability> = granted.chain(self.needs.iter().map(|need| need.capability)).collect();
+        // What a command starts can write where the client could.
+        let writes =
+            spec.effect == Effect::RunsCode && grants.is_some_and(|it| it.allows(Capability::FsWrite));
+        let needed = self.needs.iter().map(|need| need.capability);
+        let used: Vec<Capability> =
+            granted.chain(needed).chain(writes.then_some(Capability::FsWrite)).collect();
         let asked = ApprovalSubject { target: target(), ..asked };
         let session = SessionKey::new(case.caller, scope.id());
         let uses = scope.first_uses().of_request(&used, self.judged.map(|judged| &judged.permitted));
@@ -278,13 +287,13 @@ impl Subject<'_> {
 
     /// Returns the entries of `askOperations` that name the operation, by whichever of its names.
     fn asked_operations<'a>(&self, case: &Case<'_>, scope: &'a Scope) -> Vec<&'a str> {
-        let names = [self.candidate.canonical_name(), self.candidate.spec().name];
+        if scope.ask_operations().is_empty() {
+            return Vec::new();
+        }
+        let names = case.catalogue.names(self.candidate.canonical_name());
         let is_named = |entry: &&str| match entry.strip_suffix('*') {
             Some(family) => names.iter().any(|name| name.starts_with(family)),
-            None => {
-                names.contains(entry)
-                    || case.catalogue.find(entry).is_some_and(|it| it.canonical_name() == names[0])
-            }
+            None => names.contains(entry),
         };
         scope.ask_operations().iter().map(String::as_str).filter(is_named).collect()
     }

@@ -3,7 +3,7 @@
 use bailiwick_contract::command::is_program_name;
 use bailiwick_contract::{Capability, Failure};
 
-use super::command::PermittedCommand;
+use super::command::{PermittedCommand, names_of};
 use super::scope::clip;
 
 /// What a scope asks about once for each session.
@@ -45,9 +45,11 @@ impl FirstUses {
     pub fn of_command<'a>(&'a self, command: Option<&PermittedCommand>) -> impl Iterator<Item = &'a str> {
         let words =
             command.into_iter().filter(|_| !self.programs.is_empty()).flat_map(PermittedCommand::commands);
-        let named: Vec<String> =
-            words.flatten().map(|word| word.rsplit(['/', '\\']).next().unwrap_or(word).to_owned()).collect();
-        self.programs.iter().filter(move |it| named.contains(it)).map(String::as_str)
+        let names = |word: &String| names_of(word.rsplit(['/', '\\']).next().unwrap_or(word));
+        let named: Vec<String> = words.flatten().flat_map(names).collect();
+        let is_named =
+            move |program: &&String| names_of(program).first().is_some_and(|it| named.contains(it));
+        self.programs.iter().filter(is_named).map(String::as_str)
     }
 
     /// Returns whether nothing is asked about.

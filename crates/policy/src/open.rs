@@ -326,9 +326,11 @@ pub fn door_failure(error: &DoorError, path: &PermittedPath) -> Failure {
             failure(ErrorCode::ExecutionFailed, format!("`{shown}` is on another file system"))
                 .hint("Use file.copy, then file.delete.")
         }
-        DoorError::NoSpace => failure(ErrorCode::ExecutionFailed, format!("no space is left for `{shown}`")),
+        DoorError::NoSpace => failure(ErrorCode::ExecutionFailed, format!("no space is left for `{shown}`"))
+            .detail("disk", "full"),
         DoorError::ReadOnly => {
             failure(ErrorCode::ExecutionFailed, format!("`{shown}` is on a read-only file system"))
+                .detail("disk", "readOnly")
         }
         DoorError::Path(problem) => failure(ErrorCode::InvalidRequest, format!("`{shown}`: {problem}")),
         DoorError::Io(error) => failure(ErrorCode::ExecutionFailed, format!("`{shown}`: {error}")),

@@ -109,17 +109,31 @@ impl PathRules {
 
     /// Returns the rules under which a request is judged that names this path, and that is asked about because of it.
     pub(super) fn naming(&self, path: &RelPath) -> Self {
+        let (ask_files, ask_patterns) = (self.ask_files.clone(), self.ask_patterns.clone());
+        self.asking_by(ask_files, ask_patterns, Some(path.clone()))
+    }
+
+    /// Returns the rules without those that ask.
+    pub(super) fn without_questions(&self) -> Self {
+        self.asking_by(GlobSet::empty(), Vec::new(), None)
+    }
+
+    fn asking_by(&self, ask_files: GlobSet, ask_patterns: Vec<String>, named: Option<RelPath>) -> Self {
         let mut hash = Sha256::new();
         hash.update(self.fingerprint);
-        hash.update(path.as_bytes());
+        match &named {
+            Some(path) => hash.update(path.as_bytes()),
+            // No path has such a byte.
+            None => hash.update([0]),
+        }
         Self {
             scope: self.scope.clone(),
             open_sensitive: self.open_sensitive.clone(),
             closed_files: self.closed_files.clone(),
             closed_patterns: self.closed_patterns.clone(),
-            ask_files: self.ask_files.clone(),
-            ask_patterns: self.ask_patterns.clone(),
-            named: Some(path.clone()),
+            ask_files,
+            ask_patterns,
+            named,
             own_folders: self.own_folders.clone(),
             refuse_hard_links: self.refuse_hard_links,
             fingerprint: hash.finalize().into(),

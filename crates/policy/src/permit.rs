@@ -10,7 +10,8 @@ use super::approval::{ApprovalSubject, RequestKey, SessionKey, target_of};
 use super::command::{Grant, JudgedCommand, PermittedCommand};
 use super::located_path::LocatedPath;
 use super::{
-    Approval, Grants, Parsed, PermittedPath, Question, Scope, ScreenRules, WritablePath, closed_words,
+    Approval, Grants, Parsed, PathRules, PermittedPath, Question, Scope, ScreenRules, WritablePath,
+    closed_words,
 };
 
 /// A judged target.
@@ -51,7 +52,11 @@ pub struct Permit {
     pub(super) limits: Limits,
     pub(super) parsed: Parsed,
     pub(super) approved: Option<String>,
+    /// Whether the request, or the first use of something in it, needed approval.
+    pub(super) was_asked: bool,
     pub(super) later: Option<Later>,
+    /// The rules for paths, where they are not those of the scope.
+    pub(super) rules: Option<Arc<PathRules>>,
 }
 
 /// What an operation asks about whose command is known only when it has looked.
@@ -165,7 +170,9 @@ impl Permit {
 
     fn locate(&self, path: &RawPath, access: Access) -> Result<LocatedPath, Failure> {
         let scope = self.needed_scope()?;
-        scope.locate(path, access).map_err(|failure| failure.at_stage(StageName::Path))
+        let located = scope.locate(path, access).map_err(|failure| failure.at_stage(StageName::Path))?;
+        let rules = self.rules.as_ref().map_or(located.rules, Arc::clone);
+        Ok(LocatedPath { rules, ..located })
     }
 
     /// Returns the judged command of an operation that names one in its `input`.
@@ -202,7 +209,9 @@ impl Permit {
             return None;
         }
         // A command that was named before was judged with the request.
-        let Some(later) = &self.later else { return judged.refusal().filter(|_| judged.is_asked()) };
+        let Some(later) = &self.later else {
+            return judged.is_asked().then(|| judged.refusal().expect("what needs approval has a reason"));
+        };
         let asked = ApprovalSubject {
             scope,
             spec: self.spec,
@@ -225,6 +234,11 @@ impl Permit {
     /// Takes out what the operation needs approval for, where it came to that only after it had looked.
     pub fn take_question(&self) -> Option<Box<Question>> {
         self.later.as_ref()?.question().take()
+    }
+
+    /// Returns whether it was permitted because the user had approved it, or what it uses for the first time.
+    pub fn was_asked(&self) -> bool {
+        self.was_asked
     }
 
     /// Counts what was asked later as approved. The first approval counts.

@@ -1,7 +1,7 @@
 //! Windows in which what is typed runs as commands. Nothing is pressed or typed in them: that would be `command:run` by
 //! another way.
 
-/// The names of terminals: of their programs, or the class of their windows, in lower case. `*` stands for any end.
+/// The names of terminals: of their programs, or the class of their windows, in lower case. `*` matches any end.
 const TERMINALS: &[&str] = &[
     "*terminal*",
     "alacritty*",

@@ -88,9 +88,14 @@ impl Answer {
         })
     }
 
-    fn in_words(self) -> String {
+    /// Says what it means for a ticket: the first use of something is approved for all of them.
+    fn in_words(self, ticket: &Ticket) -> String {
         match self {
-            Self::Once => "approved once".to_owned(),
+            Self::Once if !ticket.is_first_use => "approved once".to_owned(),
+            Self::Once if ticket.session.is_none() => {
+                format!("approved for {} h", Decision::MAX_MS / AN_HOUR_MS)
+            }
+            Self::Once => "approved for the session".to_owned(),
             Self::Session => "approved for the session".to_owned(),
             Self::For(ms) => format!("approved for {} min", ms / 60_000),
             Self::Always => "allowed by a rule".to_owned(),
@@ -224,7 +229,7 @@ pub fn answer(home: &Home, ticket: &Ticket, answer: Answer) -> Result<String, Fa
 fn decide(home: &Home, store: &Approvals, decision: &Decision, answer: Answer) -> Result<String, Failure> {
     if answer != Answer::Always {
         store.decide(decision).map_err(|error| not_decided(&error))?;
-        return Ok(format!("{}\n", answer.in_words()));
+        return Ok(format!("{}\n", answer.in_words(&decision.ticket)));
     }
     let ticket = &decision.ticket;
     let rules = rules_of(ticket);
@@ -233,7 +238,11 @@ fn decide(home: &Home, store: &Approvals, decision: &Decision, answer: Answer) -
         Ok(())
     })?;
     // The rule allows it, and nothing else is granted. Where somebody has answered meanwhile the rule applies all the same.
-    let _ = store.decide_by_rule(decision);
+    // The proxy of a command that runs keeps the rules that it was started with, and finds the approval.
+    let _ = match ticket.hosts_to_add.is_empty() {
+        true => store.decide_by_rule(decision),
+        false => store.decide(decision),
+    };
     Ok(printable(&report.text))
 }
 
@@ -297,12 +306,8 @@ pub fn apply_rules(scope: &mut ScopeConfig, rules: &ApprovedRules) {
     for list in [&mut policy.ask_operations, &mut policy.ask_first_use] {
         list.retain(|rule| !rules.removed.contains(rule));
     }
+    // They are open as far as they were before: sensitive files below them stay closed.
     policy.ask_files.retain(|glob| !rules.files.contains(glob));
-    for glob in &rules.files {
-        if !policy.open_sensitive.contains(glob) {
-            policy.open_sensitive.push(glob.clone());
-        }
-    }
     if let Some(NetworkRule::Hosts(list)) = &mut policy.network {
         let new: Vec<String> =
             rules.hosts.iter().filter(|host| !list.hosts.contains(host)).cloned().collect();
@@ -346,7 +351,7 @@ impl Log {
             max_age_days: config.history.max_age_days,
             max_megabytes: config.history.max_megabytes,
         });
-        let event = decision_event(ticket, &answer.in_words(), &Caller::local(Transport::Cli));
+        let event = decision_event(ticket, &answer.in_words(ticket), &Caller::local(Transport::Cli));
         Ok(Self { history, event })
     }
 

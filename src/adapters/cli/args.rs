@@ -98,7 +98,7 @@ pub enum Command {
     /// Take back what clients changed in files
     ///
     /// Without an ID, the newest change of any client that was not taken back yet. An ID is that of a row of `bailiwick log`;
-    /// that of a batch stands for all its steps. Shows what comes back, with each difference, and asks on a terminal. If something
+    /// that of a batch covers all its steps. Shows what comes back, with each difference, and asks on a terminal. If something
     /// was changed again since, nothing is taken back: that is a conflict, and shown.
     /// An undo is a change, too: `bailiwick undo` with its ID takes it back. Others are undone where they were made: the config by
     /// `config undo`, settings of clients by `client undo`, repairs by `doctor --undo`.
@@ -111,7 +111,8 @@ pub enum Command {
     ///
     /// Goes through what waits, in this terminal; --follow does so for whatever comes. A request for approval is shown as it
     /// would run: resolved target, commands, sandbox and network. An approval is for this very request of this client:
-    /// once, for its session, for a time, or by a rule. No client can approve anything.
+    /// once, for its session, for a time, or by a rule. No client can approve
+    /// anything, unless the scope's `clientApprovals` lets it.
     /// Of a secret it says which process it is for, and whose words ask for it; what you type is not shown, goes to that
     /// process, and is kept nowhere. Ctrl-C leaves it waiting.
     #[command(verbatim_doc_comment)]
@@ -348,7 +349,7 @@ pub struct DoctorArgs {
     /// Put back what the last `--fix` changed
     #[arg(long, conflicts_with_all = ["fix", "dry_run"])]
     pub undo: bool,
-    /// Test every kind of operation for real in a throw-away installation
+    /// Test files, Git, commands, processes, screens and undo in a throw-away installation
     #[arg(long, conflicts_with_all = ["fix", "dry_run", "undo"])]
     pub prove: bool,
     /// Write everything that helps with a problem into one file, without secrets
@@ -379,7 +380,7 @@ pub struct ApproveArgs {
     #[arg(long)]
     pub list: bool,
     /// Refuse what waits, and ask nothing
-    #[arg(long, alias = "refuse", visible_alias = "deny", conflicts_with_all = ["list", "answer"], requires = "id")]
+    #[arg(long, alias = "refuse", conflicts_with_all = ["list", "answer"], requires = "id")]
     pub deny: bool,
     /// Stay, and ask for whatever comes, until Ctrl-C
     #[arg(long, short, alias = "stay", conflicts_with_all = ["list", "deny", "id", "answer"])]

@@ -51,7 +51,6 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         &[
             "bailiwick scope edit app --preset full --dry-run",
             "bailiwick scope edit app --network loopback --limit runtime-seconds=600",
-            "bailiwick scope edit app --add-root lib --read-path /opt",
         ],
     ),
     ("scope remove", &["bailiwick scope remove lib --dry-run", "bailiwick scope remove lib --yes"]),

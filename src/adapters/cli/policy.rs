@@ -72,8 +72,14 @@ pub fn run(shared: &Shared, words: Words) -> Result<Report, Failure> {
     let is_verbose = words.verbose || shared.verbose;
     let envelope = words.envelope()?;
     let registry = Registry::new(FAMILIES);
-    let case =
-        Case { caller: &caller, envelope: &envelope, scopes: &scopes, catalogue: &registry, approvals: &[] };
+    let case = Case {
+        caller: &caller,
+        envelope: &envelope,
+        scopes: &scopes,
+        catalogue: &registry,
+        approvals: &[],
+        is_rollback: false,
+    };
     let verdicts = explain(&case);
 
     let first = verdicts.iter().find_map(|it| match &it.verdict {

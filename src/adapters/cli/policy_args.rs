@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::args::CallArgs;
+use super::args::{CallArgs, ConfirmArgs};
 
 /// `policy …`.
 #[derive(Debug, Subcommand)]
@@ -52,8 +52,11 @@ pub struct PolicyLearnArgs {
     #[arg(long, value_name = "WHEN")]
     pub since: Option<String>,
     /// Change the scopes
-    #[arg(long, short = 'y', alias = "yes")]
+    #[arg(long)]
     pub apply: bool,
+    /// Whether it is asked about.
+    #[command(flatten)]
+    pub confirm: ConfirmArgs,
 }
 
 /// `policy test`.

@@ -23,7 +23,7 @@ use super::args::PolicyLearnArgs;
 use super::home::Home;
 use super::local_time::since;
 use super::policy_replay::{Rights, about};
-use super::printer::{Report, one_line, printable};
+use super::printer::{Printer, Report, one_line, printable};
 use super::{history, scope};
 
 /// How many rows are read at a time.
@@ -32,7 +32,7 @@ const ROWS: usize = 1_000;
 const APPROVAL: &str = "approval";
 
 /// A change of a scope's rules.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ProposalOutput {
     /// The scope.
@@ -46,7 +46,7 @@ pub struct ProposalOutput {
 }
 
 /// `policy learn`.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PolicyLearnOutput {
     /// Always true.
@@ -67,7 +67,7 @@ pub struct PolicyLearnOutput {
 ///
 /// # Errors
 /// When config, tokens or history cannot be read; those of changing a scope.
-pub fn run(home: &Home, args: &PolicyLearnArgs) -> Result<Report, Failure> {
+pub fn run(home: &Home, printer: Printer, args: &PolicyLearnArgs) -> Result<Report, Failure> {
     let config = home.config()?;
     let learner =
         Learner { home, config: &config, registry: Registry::new(FAMILIES), rights: Rights::of(home)? };
@@ -95,39 +95,59 @@ pub fn run(home: &Home, args: &PolicyLearnArgs) -> Result<Report, Failure> {
         }
     }
     let mut text = String::new();
-    let mut listed = Vec::new();
+    let (mut listed, mut changes) = (Vec::new(), Vec::new());
     for ((id, commands), (rules, covers, count)) in proposals {
         let shown: Vec<String> = covers.iter().map(|it| one_line(it)).collect();
-        text.push_str(&format!("Approved {count} times in scope {}: {}\n", one_line(&id), shown.join(", ")));
+        text.push_str(&format!(
+            "Approved {} in scope {}: {}\n",
+            counted(count, "time"),
+            one_line(&id),
+            shown.join(", ")
+        ));
         for command in &commands {
             text.push_str(&format!("  {}\n", printable(command)));
         }
-        if args.apply {
-            let report = scope::change(home, &id, |scope| {
-                apply_rules(scope, &rules);
-                Ok(())
-            })?;
-            text.push_str(&report.text);
-        }
+        changes.push((id.clone(), rules));
         listed.push(ProposalOutput { scope: id, approvals: count, covers, commands });
     }
     if listed.is_empty() {
         text.push_str("No rules to propose.\n");
     }
     text.push_str(&format!(
-        "{approvals} approvals: {not_asked_now} not asked for any more, {without_rule} that no rule can spare or that cannot be judged again\n"
+        "{}: {not_asked_now} no longer asked for, {without_rule} that no rule can replace or that cannot be judged again\n",
+        counted(approvals, "approval")
     ));
-    let has_proposals = !listed.is_empty();
-    let applied = args.apply && has_proposals;
-    let output =
-        PolicyLearnOutput { ok: true, approvals, not_asked_now, without_rule, proposals: listed, applied };
-    let report = Report::of(text, &output);
-    Ok(match has_proposals && !applied {
-        true => {
-            report.note("\nhint: nothing was changed; `bailiwick policy learn --apply` makes these changes.")
+    let output = PolicyLearnOutput {
+        ok: true,
+        approvals,
+        not_asked_now,
+        without_rule,
+        proposals: listed,
+        applied: false,
+    };
+    if changes.is_empty() || !args.apply {
+        let report = Report::of(text, &output);
+        return Ok(match changes.is_empty() {
+            true => report,
+            false => report
+                .note("\nhint: nothing was changed; `bailiwick policy learn --apply` makes these changes."),
+        });
+    }
+    scope::confirmed(home, printer, args.confirm, "Make these changes?", |home, config| {
+        let mut text = text.clone();
+        for (id, rules) in &changes {
+            let report = scope::change_in(home, config, id, |scope| {
+                apply_rules(scope, rules);
+                Ok(())
+            })?;
+            text.push_str(&report.text);
         }
-        false => report,
+        Ok(Report::of(text, &PolicyLearnOutput { applied: !home.is_dry_run, ..output.clone() }))
     })
+}
+
+fn counted(number: usize, one: &str) -> String {
+    if number == 1 { format!("1 {one}") } else { format!("{number} {one}s") }
 }
 
 /// Returns the ids of the requests that were approved.
@@ -145,9 +165,8 @@ fn approved(home: &Home, args: &PolicyLearnArgs) -> Result<Vec<String>, Failure>
     loop {
         let page = history::read(home, &filter)?;
         let given = page.entries.iter().filter(|row| {
-            row.summary
-                .as_deref()
-                .is_some_and(|it| it.starts_with("approved") && !it.contains("in the client"))
+            let words = row.summary.as_deref().and_then(|it| it.split(':').next()).unwrap_or_default();
+            words.starts_with("approved") && !words.ends_with("in the client")
         });
         asked.extend(given.filter_map(|row| {
             let kept: Value = serde_json::from_str(row.template.as_deref()?).ok()?;

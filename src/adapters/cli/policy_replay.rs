@@ -20,11 +20,11 @@ use bailiwick_policy::{OwnFolders, Scopes};
 
 use super::args::PolicyTestArgs;
 use super::columns::cut;
-use super::history;
 use super::home::Home;
 use super::known_token::known;
 use super::local_time::since;
 use super::printer::{Paint, Report, one_line, paint};
+use super::{history, scope};
 
 /// How many groups of one kind are printed; JSON has all.
 const SHOWN_GROUPS: usize = 20;
@@ -125,6 +125,10 @@ pub fn run(home: &Home, args: &PolicyTestArgs) -> Result<Report, Failure> {
         ..Filter::default()
     };
     let registry = Registry::new(FAMILIES);
+    scopes.all().try_for_each(|scope| registry.check_asked_operations(scope))?;
+    if let Some(id) = &args.scope {
+        scope::place_of(&config, id)?;
+    }
     let rights = Rights::of(home)?;
     let caller = |name: &str, transport| rights.caller(name, transport);
     let judge = StoredJudge::new(&scopes, &registry, &caller);
@@ -251,9 +255,8 @@ impl ReplayCounts {
                 .collect(),
         };
         let exit = u8::from(!output.ok);
-        Report { exit, ..Report::of(text, &output) }.note(
-            "\nnote: files and links are not looked at, and callers have the rights that they have now.",
-        )
+        Report { exit, ..Report::of(text, &output) }
+            .note("\nnote: files and links are not checked, and callers are judged by their current rights.")
     }
 }
 

@@ -66,7 +66,7 @@ fn run(arguments: Arguments) -> ExitCode {
                     PolicyCommand::Test(args) if args.against_history => policy_replay::run(&home, &args),
                     PolicyCommand::Test(args) => command_policy::test(&home, &args),
                     PolicyCommand::Why(args) => policy_why::run(&home, &args),
-                    PolicyCommand::Learn(args) => policy_learn::run(&home, &args),
+                    PolicyCommand::Learn(args) => policy_learn::run(&home, printer, &args),
                 })
                 .map(Some),
             )

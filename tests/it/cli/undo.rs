@@ -182,7 +182,7 @@ fn the_log_shows_what_can_be_taken_back_and_why_not() {
     let show = done(&place, &["log", "show", &written]);
     assert!(show.out.contains(&format!("`bailiwick undo {}`, until ", &written[20..])), "{}", show.out);
 
-    // What went without undo is told as that; what is in a scope that is closed by now, too.
+    // What was done without undo is reported as that, and so is what is in a scope that was closed since.
     let words = ["call", "file.delete", "a.txt", "--without-undo", "--json"];
     let gone = done(&place, &words).json();
     let gone = gone["operationId"].as_str().expect("an id");

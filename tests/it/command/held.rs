@@ -45,7 +45,7 @@ async fn the_computer_tells_its_levels_and_what_holds_a_scope() {
     assert_eq!(commands["level"], info["data"]["sandbox"]["strongest"], "{info:#}");
     // What is installed and may run; Git is installed, too.
     assert_eq!(commands["installed"], json!(["make"]), "{info:#}");
-    // It tells its version where it is fully sandboxed, and nothing is run for that elsewhere.
+    // It is asked for its version where it is fully sandboxed; nothing is run for that elsewhere.
     let asked = json!({"op": "computer.info", "input": {"include": ["versions"]}});
     let versions = &yard.send(asked).await["data"]["versions"];
     let is_full = commands["level"] == json!(Containment::Full);

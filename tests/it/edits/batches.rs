@@ -256,6 +256,10 @@ fn a_batch_that_another_service_left_is_taken_back_by_one_that_runs() {
         }
         child.kill().expect("it can be killed");
         child.wait().expect("it ends");
+        if is_seen {
+            // A batch that was seen running is looked at again a quarter of a second later.
+            eventually("it is taken back", || content() == "before\n");
+        }
         assert_eq!(content(), "before\n", "seen before: {is_seen}");
     }
 }
@@ -385,5 +389,90 @@ fn each_of_25_plans_whose_check_fails_leaves_the_tree_as_it_was() {
         assert_eq!(details["steps"].as_array().map_or(0, Vec::len), count + 1, "plan {number}: {answer:#}");
         assert_eq!(details["rolledBack"], true, "plan {number}: {answer:#}");
         assert_eq!((tree(&root), modes(&root)), before, "plan {number}: {answer:#}");
+    }
+}
+
+/// Rules that ask, and a request that each asks about.
+fn asking() -> [(Value, Value); 4] {
+    let write = json!({"op": "file.write", "target": "a.txt", "input": {"content": "after\n"}, "options": {"overwrite": true}});
+    let undo = json!({"op": "history.undo", "input": {"since": "2020-01-01"}});
+    [
+        (json!({"askOperations": ["history.undo"]}), undo.clone()),
+        (json!({"askOperations": ["history.*"]}), undo),
+        (json!({"askFirstUse": ["fs:write"]}), write.clone()),
+        (json!({"askFiles": ["a.txt", "dir/**"]}), write),
+    ]
+}
+
+#[test]
+fn a_killed_batch_is_taken_back_without_another_question() {
+    let world = TestScope::new().with_capabilities(&["fs:read", "fs:write", "process:manage"]);
+    world.save_config();
+    let root = world.root();
+    let steps = json!([
+        {"op": "file.write", "target": "a.txt", "input": {"content": "after\n"}, "options": {"overwrite": true}},
+        {"op": "file.delete", "target": "dir", "options": {"recursive": true}},
+        {"op": "process.wait", "input": {"any": [{"until": "time", "seconds": 600}]}},
+    ]);
+    for (policy, asked) in asking() {
+        fill(&root);
+        let before = tree(&root);
+        let mut child = begin_batch(&world, &steps);
+        eventually("the steps are done", || !root.join("dir").exists());
+        child.kill().expect("it can be killed");
+        child.wait().expect("it ends");
+        let service = world.clone().with_policy(policy.clone()).boot();
+        let answer = call(&service, json!({"op": "file.stat", "target": "b.txt"}));
+        assert_eq!(answer["ok"], true, "{answer:#}");
+        assert_eq!(tree(&root), before, "{policy}");
+        // What a client asks for itself still needs approval.
+        let answer = call(&service, asked);
+        assert_eq!(answer["error"]["code"], "approval_required", "{policy}: {answer:#}");
+        assert_eq!(tree(&root), before, "{policy}");
+    }
+}
+
+#[test]
+fn a_batch_that_fails_is_taken_back_without_another_question() {
+    for (policy, undo) in &asking()[..2] {
+        let world = TestScope::new().with_policy(policy.clone());
+        let (service, root) = (world.boot(), world.root());
+        fill(&root);
+        let before = tree(&root);
+        let answer = call(
+            &service,
+            json!({"op": "batch.run", "input": {"steps": [
+                {"op": "file.delete", "target": "dir", "options": {"recursive": true}},
+                {"op": "file.read", "target": "none.txt"},
+            ]}}),
+        );
+        assert_eq!(answer["error"]["details"]["rolledBack"], true, "{policy}: {answer:#}");
+        assert_eq!(tree(&root), before, "{policy}");
+        let answer = call(&service, undo.clone());
+        assert_eq!(answer["error"]["code"], "approval_required", "{policy}: {answer:#}");
+    }
+}
+
+#[test]
+fn what_the_rules_close_stays_closed_to_a_rollback() {
+    let world = TestScope::new().with_capabilities(&["fs:read", "fs:write", "process:manage"]);
+    world.save_config();
+    let root = world.root();
+    let steps = json!([
+        {"op": "file.write", "target": "a.txt", "input": {"content": "after\n"}, "options": {"overwrite": true}},
+        {"op": "process.wait", "input": {"any": [{"until": "time", "seconds": 600}]}},
+    ]);
+    let is_changed = || fs::read_to_string(root.join("a.txt")).is_ok_and(|it| it == "after\n");
+    for world in [
+        world.clone().with_policy(json!({"closedFiles": ["a.txt"]})),
+        world.clone().with_capabilities(&["fs:read"]),
+    ] {
+        fill(&root);
+        let mut child = begin_batch(&world, &steps);
+        eventually("the first step is done", is_changed);
+        child.kill().expect("it can be killed");
+        child.wait().expect("it ends");
+        call(&world.boot(), json!({"op": "file.stat", "target": "b.txt"}));
+        assert!(is_changed(), "it was refused");
     }
 }

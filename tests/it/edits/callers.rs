@@ -14,8 +14,12 @@ use tokio_util::sync::CancellationToken;
 #[cfg(unix)]
 use crate::installation::Installation;
 use crate::system::{Need, lacks, tries};
+use bailiwick::adapters::http::HttpSettings;
+use support::http_client;
 use support::scope::TestScope;
+use support::server::TestServer;
 use support::service::{call, send, wait_for};
+use support::stdio_client::{in_memory, outcome};
 
 /// Runs the program to its end, unless it is killed.
 fn program(scope: &TestScope, words: &[&str]) -> Child {
@@ -311,4 +315,21 @@ fn only_the_user_takes_back_what_others_changed_since_a_time() {
     let done = place.run(&["call", "history.undo", "--since", "2020-01-01", "--callers", "all"]);
     assert_eq!(done.exit, 0, "{}{}", done.out, done.err);
     assert!(!place.project().join("a.txt").exists());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_client_without_a_token_is_not_the_user_who_undoes_what_others_changed() {
+    let mut server = TestServer::new();
+    let settings = HttpSettings { allow_loopback_without_token: true, ..server.settings() };
+    let address = server.http_with(settings).await;
+    let undo =
+        json!({"scope": "app", "op": "history.undo", "input": {"since": "2020-01-01", "callers": "all"}});
+    let json = [("Content-Type", "application/json")];
+    let reply = http_client::send(address, "POST", "/api/v1/operations", &json, &undo.to_string()).await;
+    assert_eq!(reply.json()["error"]["details"]["rule"], "undo-of-others", "{reply:?}");
+    let (mut client, _) = in_memory(server.backend(), CancellationToken::new());
+    client.initialize("2025-11-25").await;
+    let answer = outcome(&client.call("computer_operation", undo).await);
+    assert_eq!(answer["error"]["details"]["rule"], "undo-of-others", "{answer}");
+    server.end().await;
 }

@@ -8,6 +8,7 @@ use super::corpus::some_real_changes_land;
 use super::history::some_hunks_of_history_land;
 use super::samples::history;
 use super::syntax::some_real_changes_bring_no_syntax_errors;
+use super::undo::remove_and_undo;
 use super::writers::edit_beside_a_writer;
 #[cfg(unix)]
 use crate::drills::run_drill;
@@ -31,6 +32,14 @@ fn a_folder_of_600_000_files_takes_no_more_memory_than_one_of_few() {
 #[test]
 fn a_write_does_not_wait_for_200_000_kept_changes() {
     run_drill("kept-changes", &[]);
+}
+
+// The figures are of the same run, so that a slow computer changes nothing.
+#[test]
+fn a_folder_of_ten_thousand_files_goes_with_undo_in_twice_the_time_of_a_plain_removal_at_most() {
+    let (plain, with_undo) = remove_and_undo(100, 100);
+    println!("10,000 files: {plain:?} without undo, {with_undo:?} with undo");
+    assert!(with_undo <= plain * 2, "{with_undo:?} against {plain:?}");
 }
 
 #[test]

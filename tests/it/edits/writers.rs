@@ -82,7 +82,7 @@ pub(super) fn edit_beside_a_writer(rounds: usize) {
     let found: BTreeSet<&str> = text.lines().collect();
     let lost: Vec<String> =
         (0..lines).map(|line| format!("line {line}")).filter(|line| !found.contains(&**line)).collect();
-    // What is written into a file after it was replaced is lost, and told.
+    // What is written into a file after it was replaced is lost, and the answer warns of it.
     assert!(lost.len() <= told, "{lost:?} of {lines} are lost, {told} told");
     assert!(found.contains(&*format!("head {heads}")), "{text}");
 }
@@ -90,4 +90,23 @@ pub(super) fn edit_beside_a_writer(rounds: usize) {
 #[test]
 fn what_another_program_writes_beside_an_edit_is_not_lost() {
     edit_beside_a_writer(150);
+}
+
+#[test]
+fn a_removal_warns_of_a_program_that_has_the_file_open() {
+    let world = TestScope::new();
+    let file = world.root().join("log.txt");
+    fs::write(&file, "line\n").expect("the scope can be written");
+    if is_open_for_writing(&File::open(&file).expect("it was written")).is_none() {
+        return;
+    }
+    let service = world.boot();
+    let writer = File::options().append(true).open(&file).expect("it was written");
+    let remove = json!({"op": "file.delete", "target": "log.txt"});
+    let answer = call(&service, remove.clone());
+    assert!(answer["warnings"].to_string().contains("Another program has `log.txt` open"), "{answer}");
+    drop(writer);
+    fs::write(&file, "line\n").expect("the scope can be written");
+    let answer = call(&service, remove);
+    assert_eq!((&answer["ok"], &answer["warnings"]), (&json!(true), &json!([])), "{answer}");
 }

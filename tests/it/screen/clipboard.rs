@@ -1,7 +1,8 @@
 //! The clipboard of real X servers: what is put there, what is read, and what is not.
 
 use std::path::Path;
-use std::sync::mpsc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, mpsc};
 use std::thread;
 
 use bailiwick::platform::screen::Rect;
@@ -17,6 +18,7 @@ use x11rb::protocol::xproto::{
 use x11rb::wrapper::ConnectionExt as _;
 
 use super::scope::{ScreenScope, refusal};
+use support::patience::eventually_some;
 use support::screen::XServer;
 use support::service::data;
 
@@ -125,6 +127,15 @@ async fn pictures_and_files_are_read_and_what_is_not_there_is_nothing() {
     assert_eq!((&data(&answer)["mimeType"], &data(&answer)["size"]), (&json!("image/png"), &json!(4)));
     assert_eq!(answer["images"][0]["base64"], STANDARD.encode(b"\x89PNG"));
     assert_eq!(data(&get(&desk, json!({"type": "text"})).await)["text"], "héllo");
+    // A picture goes beside the answer's text, and is no part of its limit.
+    let large: Vec<u8> = b"\x89PNG".iter().copied().cycle().take(100_000).collect();
+    copy(&server, &[("image/png", &large)]);
+    let answer = desk.act("clipboard.get", None, json!({}), json!({})).await;
+    assert_eq!((&data(&answer)["mimeType"], &data(&answer)["size"]), (&json!("image/png"), &json!(100_000)));
+    assert_eq!(answer["images"][0]["base64"], STANDARD.encode(&large));
+    copy(&server, &[("UTF8_STRING", &large)]);
+    let answer = desk.act("clipboard.get", None, json!({}), json!({"maxOutputBytes": 50_000})).await;
+    assert_eq!(refusal(&answer).0, "conflict", "{answer}");
     copy(&server, &[("text/html", b"<b>")]);
     let answer = get(&desk, json!({})).await;
     assert_eq!((&data(&answer)["types"], &data(&answer)["size"]), (&json!(["text/html"]), &json!(0)));
@@ -173,6 +184,53 @@ async fn an_owner_that_hangs_is_a_timeout_and_holds_up_nobody_else() {
     assert!(took.as_secs() < 5, "{took:?}");
     set(&desk, "mine now").await;
     assert_eq!(data(&get(&desk, json!({})).await)["text"], "mine now");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_owner_whose_events_never_end_is_a_timeout_too() {
+    let server = XServer::start();
+    let client = server.client();
+    let window = client.window(Rect::new(10, 10, 50, 50), 1);
+    let (clipboard, place) = (client.atom("CLIPBOARD"), client.atom("NOT_WHAT_WAS_ASKED_FOR"));
+    client.connection.set_selection_owner(window, clipboard, x11rb::CURRENT_TIME).expect("sent");
+    client.sync();
+    let is_over = Arc::new(AtomicBool::new(false));
+    let told = Arc::clone(&is_over);
+    let owner = thread::spawn(move || {
+        let to = loop {
+            if let Event::SelectionRequest(request) = client.connection.wait_for_event().expect("an event") {
+                break request.requestor;
+            }
+        };
+        while !told.load(Ordering::Relaxed) {
+            for _ in 0..100 {
+                let (mode, kind) = (PropMode::REPLACE, AtomEnum::STRING);
+                client.connection.change_property8(mode, to, place, kind, b"x").expect("sent");
+            }
+            client.sync();
+        }
+    });
+    let desk = ScreenScope::controlling(&server, json!({}));
+    let answer = get(&desk, json!({})).await;
+    is_over.store(true, Ordering::Relaxed);
+    assert_eq!(refusal(&answer).0, "timeout", "{answer}");
+    owner.join().expect("it ends");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn text_outlives_a_display_that_is_late() {
+    let server = XServer::start();
+    let desk = ScreenScope::controlling(&server, json!({}));
+    set(&desk, "kept").await;
+    server.signal(Signal::STOP);
+    let late = desk.act("window.list", None, json!({}), json!({})).await;
+    assert_ne!(data(&late)["access"]["state"], "granted", "{late}");
+    server.signal(Signal::CONT);
+    eventually_some("the text is there again", async || {
+        let answer = get(&desk, json!({})).await;
+        (answer["data"]["text"] == "kept").then_some(())
+    })
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -3,6 +3,8 @@
 use bailiwick::platform::screen::Rect;
 use rustix::process::Signal;
 use serde_json::{Value, json};
+use x11rb::connection::Connection as _;
+use x11rb::protocol::Event;
 
 use super::scope::{ScreenScope, refusal};
 use support::patience::eventually;
@@ -46,17 +48,17 @@ async fn windows_are_focused_placed_put_away_and_closed_and_that_is_read_back() 
     assert_eq!(listed(&desk, &notes).await["topmost"], Value::Null);
 
     let done = change(&desk, "window.minimize", &editor, json!({})).await;
-    assert_eq!((&done["effect"], &done["state"]), (&json!("confirmed"), &json!("minimised")));
+    assert_eq!((&done["effect"], &done["state"]), (&json!("confirmed"), &json!("minimized")));
     let done = change(&desk, "window.restore", &editor, json!({})).await;
     assert_eq!((&done["effect"], &done["state"]), (&json!("confirmed"), &json!("visible")));
     let done = change(&desk, "window.maximize", &editor, json!({})).await;
-    assert_eq!((&done["effect"], &done["maximised"]), (&json!("confirmed"), &json!(true)));
+    assert_eq!((&done["effect"], &done["maximized"]), (&json!("confirmed"), &json!(true)));
     eventually("it fills the display", || {
         let listing = server.displays().list().expect("a listing");
         listing.windows.iter().any(|it| it.id == editor && it.bounds == Rect::new(0, 0, 640, 480))
     });
     let done = change(&desk, "window.restore", &editor, json!({})).await;
-    assert_eq!((&done["effect"], &done["maximised"]), (&json!("confirmed"), &Value::Null));
+    assert_eq!((&done["effect"], &done["maximized"]), (&json!("confirmed"), &Value::Null));
     eventually("it has its size again", || {
         let listing = server.displays().list().expect("a listing");
         listing.windows.iter().any(|it| it.id == editor && it.bounds == Rect::new(20, 30, 200, 150))
@@ -90,12 +92,24 @@ async fn a_change_that_does_not_happen_is_not_called_done() {
     let window = client.managed(Rect::new(20, 30, 200, 150), "Editor", true);
     let desk = ScreenScope::controlling(&server, json!({}));
     let id = window_id(&server, window);
-    // Its program is asked to close it, and puts up a dialog instead.
-    let dialog = client.window(Rect::new(200, 200, 50, 40), 1);
-    client.numbers(dialog, "WM_TRANSIENT_FOR", x11rb::protocol::xproto::AtomEnum::WINDOW, &[window]);
+    let open = move |client: &Client, place: Rect| {
+        let dialog = client.window(place, 1);
+        client.numbers(dialog, "WM_TRANSIENT_FOR", x11rb::protocol::xproto::AtomEnum::WINDOW, &[window]);
+        dialog
+    };
+    // Its program is asked to close it, and puts up a dialog instead, above one that was there.
+    open(&client, Rect::new(250, 250, 50, 40));
+    let asked = std::thread::spawn(move || {
+        while !matches!(client.connection.wait_for_event().expect("an event"), Event::ClientMessage(_)) {}
+        (open(&client, Rect::new(200, 200, 50, 40)), client)
+    });
     let done = change(&desk, "window.close", &id, json!({})).await;
+    let (dialog, _client) = asked.join().expect("it was asked");
     assert_ne!(done["effect"], "confirmed");
     assert_eq!((&done["state"], &done["dialog"]), (&json!("visible"), &json!(window_id(&server, dialog))));
+    // The dialogs that are there already are none that came up by this.
+    let done = change(&desk, "window.close", &id, json!({})).await;
+    assert_eq!((&done["state"], &done["dialog"]), (&json!("visible"), &Value::Null));
     // Nothing at all is done by a window manager that hangs.
     manager.signal(Signal::STOP);
     let done = change(&desk, "window.minimize", &id, json!({})).await;

@@ -284,7 +284,7 @@ fn a_display_stands_still_for_a_moment_at_most_and_never_until_the_time_is_over(
     let count = silent_for_one(&folder.path().join("X78"), &server);
     let displays = Displays::new(Sources { sockets: folder.path().to_owned(), ..server.sources() });
     let error = displays.capture_display(":78", None).expect_err("nothing is heard of it");
-    assert!(matches!(error, ScreenError::Failed { step: "a picture", .. }), "{error:?}");
+    assert!(matches!(error, ScreenError::Failed { step: "the request", .. }), "{error:?}");
     assert!(error.to_string().contains("stand still for too long"), "{error}");
     // For a moment, and once for a longer one.
     assert_eq!(count.load(Ordering::SeqCst), 2);

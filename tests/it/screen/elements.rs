@@ -226,6 +226,50 @@ async fn a_program_that_hangs_or_dies_holds_nobody_up() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_press_that_is_not_answered_says_what_it_did_or_that_it_may_be_done() {
+    let desktop = Desktop::start("ends", "Ends");
+    let host = service(&desktop, json!({}));
+    let seen = host.data(see(&desktop)).await;
+    // The program answers once its dialog is.
+    let answer = host.data(press(&element(&seen, "button \"Modal\""))).await;
+    assert_eq!((&answer["effect"], &answer["changed"]), (&json!("confirmed"), &json!(["windows"])));
+    assert_eq!(desktop.next(), "opens");
+
+    let desktop = Desktop::start("ends", "Ends");
+    let host = service(&desktop, json!({}));
+    let seen = host.data(see(&desktop)).await;
+    let answer = host.data(press(&element(&seen, "button \"Quit\""))).await;
+    assert_eq!((&answer["effect"], &answer["changed"]), (&json!("confirmed"), &json!(["windows"])));
+    assert_eq!(desktop.next(), "quits");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn rows_that_show_others_are_not_pressed_for_those_that_were_seen() {
+    let mut desktop = Desktop::start("list", "List");
+    let host = service(&desktop, json!({}));
+    let seen = host.data(see(&desktop)).await;
+    let listed = lines(&seen);
+    let place =
+        listed.iter().position(|line| line.contains("\"Item 2\"")).unwrap_or_else(|| panic!("{seen:#}"));
+    let delete = listed[place..].iter().find(|line| line.contains("\"Delete\"")).expect("its button");
+    let id = delete.split(' ').next().expect("an id");
+    let delete = format!("{id}@{}", seen["snapshot"].as_str().expect("a snapshot"));
+    let mut received = Vec::new();
+    for (change, effect) in
+        [("recycle 2 3 4", None), ("recycle 1 2 3", Some("unverifiable")), ("drop 2", None)]
+    {
+        received.extend(desktop.change(change));
+        let answer = host.send(press(&delete)).await;
+        match effect {
+            Some(effect) => assert_eq!(data(&answer)["effect"], effect, "{answer:#}"),
+            None => assert_eq!(refusal(&answer).0, "element_not_found", "{change}: {answer:#}"),
+        }
+    }
+    received.extend(desktop.received());
+    assert_eq!(received, ["pressed Delete 2"]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_hundred_and_twenty_elements_cost_few_tokens() {
     let mut desktop = Desktop::start("grid", "Grid");
     let host = service(&desktop, json!({}));

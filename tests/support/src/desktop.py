@@ -1,5 +1,6 @@
 """A window of GTK for tests: it prints what it receives, a line each, and changes itself as it is told on its input."""
 
+import os
 import sys
 
 import gi
@@ -28,6 +29,20 @@ def button(label, said):
 def add(*widgets):
     for widget in widgets:
         outer.pack_start(widget, False, False, 0)
+
+
+def quit_at_once():
+    say("quits")
+    os._exit(0)
+
+
+def modal():
+    say("opens")
+    dialog = Gtk.MessageDialog(transient_for=window, modal=True, text="Sure?", buttons=Gtk.ButtonsType.OK)
+    dialog.set_title("Question")
+    # It does not return before the dialog is answered.
+    dialog.run()
+    dialog.destroy()
 
 
 rows = []
@@ -133,6 +148,11 @@ elif KIND == "grid":
     for at in range(120):
         grid.attach(button(f"Button {at}", f"button {at}"), at % 8, at // 8, 1, 1)
     add(grid)
+elif KIND == "ends":
+    for label, does in (("Modal", modal), ("Quit", quit_at_once)):
+        made = Gtk.Button(label=label)
+        made.connect("clicked", lambda _, does=does: does())
+        add(made)
 window.show_all()
 GLib.io_add_watch(sys.stdin, GLib.IO_IN | GLib.IO_HUP, told)
 GLib.idle_add(lambda: say("ready") or False, priority=GLib.PRIORITY_LOW)

@@ -19,7 +19,7 @@ use x11rb::protocol::xproto::{
 use x11rb::rust_connection::{DefaultStream, RustConnection};
 use x11rb::wrapper::ConnectionExt as _;
 
-use crate::patience::PATIENCE;
+use crate::patience::{PATIENCE, eventually};
 use crate::temporary::TemporaryFolder;
 
 const COOKIE: &[u8; 16] = b"sixteen bytes ok";
@@ -66,16 +66,14 @@ impl XServer {
     /// but then it makes no lock, and two that start at once take the same.)
     fn is_up(&mut self) -> bool {
         let lock = format!("/tmp/.X{}-lock", self.number);
-        loop {
-            if self.child.try_wait().expect("it is our child").is_some() {
-                return false;
-            }
+        let mut has_ended = false;
+        eventually("the X server listens, or has ended", || {
+            has_ended = self.child.try_wait().expect("it is our child").is_some();
             let owner = fs::read_to_string(&lock).unwrap_or_default();
-            if owner.trim() == self.child.id().to_string() && UnixStream::connect(self.socket()).is_ok() {
-                return true;
-            }
-            std::thread::sleep(Duration::from_millis(5));
-        }
+            let is_its_own = owner.trim() == self.child.id().to_string();
+            has_ended || (is_its_own && UnixStream::connect(self.socket()).is_ok())
+        });
+        !has_ended
     }
 
     /// Returns the id of its display.
@@ -132,30 +130,28 @@ impl XServer {
             .stderr(Stdio::null())
             .spawn()
             .expect("openbox starts (on Debian: apt-get install openbox)");
-        let client = self.client();
+        let manager = WindowManager { child, _home: home, client: self.client() };
+        let client = &manager.client;
         // It says that it is there before it listens, and forgets windows that come up between.
         let mut probe = client.inner(client.screen().root, Rect::new(0, 0, 20, 20), 0);
         let mut looks = 0;
-        while !client.has_property(probe, "WM_STATE") {
-            std::thread::sleep(Duration::from_millis(5));
+        eventually("the window manager manages a window", || {
             looks += 1;
             if looks % 40 == 0 {
                 client.connection.destroy_window(probe).expect("sent");
                 probe = client.inner(client.screen().root, Rect::new(0, 0, 20, 20), 0);
             }
-        }
+            client.has_property(probe, "WM_STATE")
+        });
         client.connection.destroy_window(probe).expect("sent");
         client.sync();
         let (root, list) = (client.screen().root, client.atom("_NET_CLIENT_LIST"));
-        let lists = || {
+        eventually("the window manager has forgotten the window", || {
             let asked = client.connection.get_property(false, root, list, AtomEnum::WINDOW, 0, 64);
             let listed = asked.expect("sent").reply().expect("the server answers");
-            listed.value32().is_some_and(|mut listed| listed.any(|window| window == probe))
-        };
-        while lists() {
-            std::thread::sleep(Duration::from_millis(5));
-        }
-        WindowManager { child, _home: home, _client: client }
+            listed.value32().is_none_or(|mut listed| listed.all(|window| window != probe))
+        });
+        manager
     }
 
     /// Sends it a signal.
@@ -181,7 +177,7 @@ pub struct WindowManager {
     child: Child,
     _home: TemporaryFolder,
     /// So that no window of anybody else gets a number that the window manager has seen go.
-    _client: Client,
+    client: Client,
 }
 
 impl WindowManager {

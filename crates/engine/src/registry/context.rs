@@ -88,6 +88,15 @@ pub trait Submit: Send + Sync {
         request: Envelope,
         gone: &'a CancellationToken,
     ) -> Pin<Box<dyn Future<Output = Outcome> + Send + 'a>>;
+
+    /// Takes back what the steps of a batch have changed, which were permitted: the user is asked about nothing again.
+    /// Everything else is judged as in any request.
+    fn take_back<'a>(
+        self: Arc<Self>,
+        caller: &'a Caller,
+        scope: &'a str,
+        batch: &'a str,
+    ) -> Pin<Box<dyn Future<Output = Outcome> + Send + 'a>>;
 }
 
 /// The request that an operation runs for.

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use bailiwick_contract::fields;
-use bailiwick_policy::{Candidate, Catalogue};
+use bailiwick_contract::{Failure, fields};
+use bailiwick_policy::{Candidate, Catalogue, Scope};
 
 use super::Entry;
 
@@ -40,6 +40,28 @@ impl Registry {
         self.families.iter().flat_map(|family| family.operations)
     }
 
+    /// Checks that each name in a scope's `askOperations` is one of an operation or a family: nothing would be asked because
+    /// of another.
+    ///
+    /// # Errors
+    /// `invalid_request` with the place of the name.
+    pub fn check_asked_operations(&self, scope: &Scope) -> Result<(), Failure> {
+        for (at, name) in scope.ask_operations().iter().enumerate() {
+            let exists = match name.strip_suffix('*') {
+                Some(family) => self.operations().any(|entry| entry.spec.name.starts_with(family)),
+                None => self.entry(name).is_some(),
+            };
+            if !exists {
+                return Err(Failure::invalid(
+                    &format!("policy.askOperations[{at}]"),
+                    format!("scope `{}` asks about `{name}`, which is not an operation", scope.id()),
+                )
+                .hint("`bailiwick client tools` lists the operations."));
+            }
+        }
+        Ok(())
+    }
+
     /// Finds an operation by its exact name.
     pub fn entry(&self, name: &str) -> Option<&'static Entry> {
         self.by_name.get(name).copied()
@@ -49,6 +71,11 @@ impl Registry {
 impl Catalogue for Registry {
     fn find(&self, name: &str) -> Option<&dyn Candidate> {
         self.entry(name).map(|entry| entry as &dyn Candidate)
+    }
+
+    fn names(&self, canonical: &str) -> Vec<&'static str> {
+        let all = self.operations().filter(|entry| entry.canonical_name() == canonical);
+        all.map(|entry| entry.spec.name).collect()
     }
 
     fn nearest(&self, name: &str) -> Vec<&'static str> {

@@ -168,7 +168,14 @@ impl<'a> StoredJudge<'a> {
     }
 
     fn case<'b>(&'b self, caller: &'b Caller, envelope: &'b Envelope) -> Case<'b> {
-        Case { caller, envelope, scopes: self.scopes, catalogue: self.registry, approvals: &[] }
+        Case {
+            caller,
+            envelope,
+            scopes: self.scopes,
+            catalogue: self.registry,
+            approvals: &[],
+            is_rollback: false,
+        }
     }
 
     fn envelope_of(&self, row: &Row, kept: &Value) -> Envelope {

@@ -68,7 +68,7 @@ impl ApprovalRequest {
 
     fn settle_now(&self, question: &Question) -> Result<Approval, Failure> {
         let caller = &self.caller;
-        let taken = self.store.take(&question.key, caller.identity(), caller.session.as_deref());
+        let taken = self.store.take(&question.key, caller.identity(), caller.client_session());
         let taken = taken.map_err(|error| unusable(&error.into()))?;
         // What the config does not let a client approve any more is asked about again.
         if let Some(decision) = taken.filter(|it| !it.is_of_client || question.client_may_answer) {
@@ -91,12 +91,8 @@ impl ApprovalRequest {
     }
 
     fn ticket(&self, question: &Question) -> Ticket {
-        let opened_at_ms = now_ms();
         let change = question.change.clone();
         Ticket {
-            version: Ticket::VERSION,
-            id: id::new_id(),
-            key: question.key.clone(),
             scope: question.scope.clone(),
             op: question.op.to_owned(),
             effect: effect_name(question),
@@ -106,22 +102,13 @@ impl ApprovalRequest {
             fields: self.fields.clone(),
             capabilities: question.capabilities.clone(),
             why: question.why.iter().map(|why| redacted(&self.history, why)).collect(),
-            hosts_to_add: Vec::new(),
             is_first_use: question.is_first_use,
             has_rule: change.is_some(),
             rules_to_remove: change.iter().flat_map(|it| it.removed.clone()).collect(),
             rules_to_add: change.iter().flat_map(|it| it.added.clone()).collect(),
             files_to_open: change.into_iter().flat_map(|it| it.files).collect(),
-            caller: self.caller.name.clone(),
-            caller_id: self.caller.identity().to_owned(),
-            client: self.caller.client.clone(),
-            transport: self.caller.transport.as_str().to_owned(),
-            session: self.caller.session.clone(),
-            operation_id: self.operation_id.clone(),
             client_may_answer: question.client_may_answer,
-            opened_at_ms,
-            expires_at_ms: opened_at_ms + Ticket::LIFE_MS,
-            opened: BootMoment::now(),
+            ..Ticket::new(&self.caller, self.operation_id.clone(), question.key.clone())
         }
     }
 

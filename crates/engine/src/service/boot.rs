@@ -187,31 +187,13 @@ impl Service {
     }
 }
 
-/// Refuses names of `askOperations` that no operation has: nothing would be asked because of them.
-fn asked_operations_exist(scopes: &Scopes, registry: &Registry) -> Result<(), Failure> {
-    for scope in scopes.all() {
-        for name in scope.ask_operations() {
-            let exists = match name.strip_suffix('*') {
-                Some(family) => registry.operations().any(|entry| entry.spec.name.starts_with(family)),
-                None => registry.entry(name).is_some(),
-            };
-            if !exists {
-                return Err(Failure::invalid(
-                    "policy.askOperations",
-                    format!("scope `{}` asks about `{name}`, which is no operation", scope.id()),
-                )
-                .hint("`bailiwick client tools` lists the operations."));
-            }
-        }
-    }
-    Ok(())
-}
-
 impl ServiceState {
     fn of(config: Config, providers: Arc<Providers>, before: &Scopes) -> Result<Self, BootError> {
         let own = OwnFolders::of(&providers.dirs);
         let scopes = Arc::new(Scopes::compile_after(&config, &own, before).map_err(BootError)?);
-        asked_operations_exist(&scopes, &providers.registry).map_err(BootError)?;
+        for scope in scopes.all() {
+            providers.registry.check_asked_operations(scope).map_err(BootError)?;
+        }
         let roots = AllRoots::of(Arc::clone(&scopes));
         Ok(Self { facts: ServiceFacts { config: Arc::new(config), roots, providers }, scopes })
     }

@@ -27,6 +27,17 @@ const MAX_APPROVALS: usize = 16;
 /// How often it is checked whether the token of a request that runs is still valid.
 const TOKEN_INTERVAL: Duration = Duration::from_millis(200);
 
+/// Where a request comes from.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// A client.
+    Client,
+    /// An operation; with the id of the batch that it is a step of.
+    Step(Option<String>),
+    /// The service, which takes back what a batch has changed.
+    Rollback,
+}
+
 impl Service {
     /// Judges a request, runs it, records it, answers it. The only way in for every transport.
     ///
@@ -42,15 +53,15 @@ impl Service {
         self.handle_told(Arc::new(caller.clone()), envelope, gone, &Progress::default()).await
     }
 
-    /// As [`Service::handle_told`], for a request that an operation makes.
-    pub(super) async fn handle_step(
+    /// As [`Service::handle_told`], for a request that an operation or the service makes.
+    pub(super) async fn handle_part(
         self: &Arc<Self>,
         caller: Arc<Caller>,
-        batch: Option<String>,
+        origin: Origin,
         request: Envelope,
         gone: &CancellationToken,
     ) -> Outcome {
-        self.handle_part(caller, batch, Ok(request), gone, &Progress::default()).await
+        self.handle_from(caller, origin, Ok(request), gone, &Progress::default()).await
     }
 
     /// As [`Service::handle`], and the operation writes on `progress` how far it is.
@@ -61,16 +72,13 @@ impl Service {
         gone: &CancellationToken,
         progress: &Progress,
     ) -> Outcome {
-        if self.batches.unseen().is_some() {
-            self.take_back_batches().await;
-        }
-        self.handle_part(caller, None, envelope, gone, progress).await
+        self.handle_from(caller, Origin::Client, envelope, gone, progress).await
     }
 
-    async fn handle_part(
+    async fn handle_from(
         self: &Arc<Self>,
         caller: Arc<Caller>,
-        batch: Option<String>,
+        origin: Origin,
         envelope: Result<Envelope, Failure>,
         gone: &CancellationToken,
         progress: &Progress,
@@ -84,7 +92,7 @@ impl Service {
         let (service, progress) = (Arc::clone(self), progress.clone());
         let mut request = Box::pin(async move {
             let mut answer =
-                pin!(service.answer(Arc::clone(&caller), batch, envelope, record, gone.clone(), progress));
+                pin!(service.answer(Arc::clone(&caller), origin, envelope, record, gone.clone(), progress));
             tokio::select! {
                 biased;
                 outcome = &mut answer => outcome,
@@ -142,7 +150,7 @@ impl Service {
     async fn answer(
         self: &Arc<Self>,
         caller: Arc<Caller>,
-        batch: Option<String>,
+        origin: Origin,
         envelope: Result<Envelope, Failure>,
         mut record: Record,
         gone: CancellationToken,
@@ -159,6 +167,14 @@ impl Service {
         };
         record.asked(&envelope);
 
+        if origin == Origin::Client && self.batches.unseen().is_some() {
+            // In a task of its own, which ends whatever becomes of this request.
+            let recovery = tokio::spawn(Arc::clone(self).take_back_batches());
+            tokio::select! {
+                _ = recovery => {}
+                () = gone.cancelled() => return record.refuse(dispatch::cancelled()).await,
+            }
+        }
         if let Some(failure) = self.refresh_now().await {
             return record.refuse(failure).await;
         }
@@ -169,6 +185,7 @@ impl Service {
             scopes: &state.scopes,
             catalogue: &state.facts.registry,
             approvals: &[],
+            is_rollback: origin == Origin::Rollback,
         };
         let approvals = |audited: &[&str]| {
             let store = Approvals::below(&state.facts.dirs.state);
@@ -226,6 +243,10 @@ impl Service {
             return record.refuse(failure).await;
         }
         let submit: Arc<dyn Submit> = Arc::<Self>::clone(self);
+        let batch = match origin {
+            Origin::Step(batch) => batch,
+            Origin::Client | Origin::Rollback => None,
+        };
         let request = Request { id: record.operation_id().to_owned(), batch, submit };
         let permitted =
             PermittedRequest { permit, caller, request, record, turn, approvals: approval_request };

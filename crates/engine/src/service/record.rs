@@ -140,7 +140,7 @@ impl Record {
         self.event.capability = permit.capability();
         self.event.has_effect = !permit.spec().effect.is_read_only();
         self.event.template = self.template(envelope, permit.spec().audited_fields);
-        if permit.approved().is_some() {
+        if permit.was_asked() {
             self.event.template["approved"] = json!(true);
         }
     }

@@ -18,7 +18,7 @@ pub enum AccessibilityError {
     #[error("the program of the window `{0}` shows no elements to assistive technology")]
     NoElements(String),
     /// Several sets of elements could be those of the window.
-    #[error("the program of the window `{0}` has several windows that cannot be told apart")]
+    #[error("the program of the window `{0}` has several windows that cannot be distinguished")]
     AmbiguousWindow(String),
     /// The program does not answer in time.
     #[error("the program of the window does not answer")]
@@ -27,9 +27,12 @@ pub enum AccessibilityError {
     #[error("the element is gone")]
     Gone,
     /// The element cannot do that.
-    #[error("the element cannot do that; it can do: {}", if .0.is_empty() { "nothing".to_owned() } else { .0.join(", ") })]
-    Unable(Vec<String>),
-    /// The program answered with an error.
-    #[error("the program answered: {0}")]
+    #[error("the element cannot do that")]
+    Unable,
+    /// The program answered with an error: its name on the bus, which is a word of letters, digits, dots and underscores.
+    #[error("the program answered with the error `{0}`")]
     Refused(String),
+    /// The connection ended before there was an answer. What was asked for may have been done.
+    #[error("the connection to the accessibility bus was lost")]
+    Lost,
 }

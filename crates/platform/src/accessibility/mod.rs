@@ -14,7 +14,7 @@ mod none;
 
 pub use element::{Abilities, Ability, Element, ElementTree, Role, RuntimeId, State, States};
 pub use error::AccessibilityError;
-pub use source::{Bounds, ElementSource, NumberValue, PressResult, TextValue};
+pub use source::{Bounds, ElementSource};
 
 #[cfg(target_os = "linux")]
 pub use atspi::element_source;

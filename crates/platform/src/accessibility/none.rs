@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{
-    AccessibilityError, Bounds, ElementSource, ElementTree, NumberValue, PressResult, RuntimeId, TextValue,
-};
+use super::{AccessibilityError, Bounds, ElementSource, ElementTree, RuntimeId};
 use crate::screen::{Displays, Window};
 
 /// Returns the accessibility of this system, which refuses everything.
@@ -24,16 +22,11 @@ impl ElementSource for NoElements {
         Err(AccessibilityError::Unsupported)
     }
 
-    fn texts(
-        &self,
-        _: &str,
-        _: &[RuntimeId],
-        _: usize,
-    ) -> Result<Vec<Option<TextValue>>, AccessibilityError> {
+    fn texts(&self, _: &str, _: &[RuntimeId], _: usize) -> Result<Vec<Option<String>>, AccessibilityError> {
         Err(AccessibilityError::Unsupported)
     }
 
-    fn numbers(&self, _: &str, _: &[RuntimeId]) -> Result<Vec<Option<NumberValue>>, AccessibilityError> {
+    fn numbers(&self, _: &str, _: &[RuntimeId]) -> Result<Vec<Option<f64>>, AccessibilityError> {
         Err(AccessibilityError::Unsupported)
     }
 
@@ -41,7 +34,7 @@ impl ElementSource for NoElements {
         Err(AccessibilityError::Unsupported)
     }
 
-    fn press(&self, _: &str, _: &RuntimeId) -> Result<PressResult, AccessibilityError> {
+    fn press(&self, _: &str, _: &RuntimeId) -> Result<bool, AccessibilityError> {
         Err(AccessibilityError::Unsupported)
     }
 

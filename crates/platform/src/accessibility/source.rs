@@ -8,35 +8,6 @@ use crate::screen::{Rect, Window};
 /// Where an element is on its display; `None` where it is not shown, or its program does not say.
 pub type Bounds = Option<Rect>;
 
-/// The text of an element.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TextValue {
-    /// The text, or its beginning.
-    pub text: String,
-    /// How long it is, in characters.
-    pub length: usize,
-}
-
-/// The number that an element has.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct NumberValue {
-    /// The number.
-    pub current: f64,
-    /// The smallest that it can be.
-    pub least: f64,
-    /// The largest that it can be.
-    pub most: f64,
-}
-
-/// What came of pressing.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PressResult {
-    /// The name of the action that was done.
-    pub action: String,
-    /// Whether the program says that it did it.
-    pub accepted: bool,
-}
-
 /// One system's accessibility. All calls block, for seconds at most.
 pub trait ElementSource: Debug + Send + Sync {
     /// Reads the elements of a window, without their places and values.
@@ -61,17 +32,13 @@ pub trait ElementSource: Debug + Send + Sync {
         display: &str,
         elements: &[RuntimeId],
         most: usize,
-    ) -> Result<Vec<Option<TextValue>>, AccessibilityError>;
+    ) -> Result<Vec<Option<String>>, AccessibilityError>;
 
     /// Reads the numbers of elements; `None` for one that has none.
     ///
     /// # Errors
     /// [`AccessibilityError::Unresponsive`], [`AccessibilityError::NoBus`].
-    fn numbers(
-        &self,
-        display: &str,
-        elements: &[RuntimeId],
-    ) -> Result<Vec<Option<NumberValue>>, AccessibilityError>;
+    fn numbers(&self, display: &str, elements: &[RuntimeId]) -> Result<Vec<Option<f64>>, AccessibilityError>;
 
     /// Reads which elements label others; `None` for one without a label of its own.
     ///
@@ -83,11 +50,12 @@ pub trait ElementSource: Debug + Send + Sync {
         elements: &[RuntimeId],
     ) -> Result<Vec<Option<RuntimeId>>, AccessibilityError>;
 
-    /// Does what pressing the element does. The pointer stays where it is.
+    /// Does what pressing the element does. The pointer stays where it is. Returns whether the program says that it did.
     ///
     /// # Errors
-    /// [`AccessibilityError`] has them. After [`AccessibilityError::Unresponsive`] it may still be done.
-    fn press(&self, display: &str, element: &RuntimeId) -> Result<PressResult, AccessibilityError>;
+    /// [`AccessibilityError`] has them. After [`AccessibilityError::Unresponsive`] and [`AccessibilityError::Lost`] it may
+    /// be done, or still be.
+    fn press(&self, display: &str, element: &RuntimeId) -> Result<bool, AccessibilityError>;
 
     /// Replaces the whole text of an element. Returns whether the program says that it did.
     ///

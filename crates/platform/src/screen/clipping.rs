@@ -11,6 +11,25 @@ pub enum ClippingKind {
     Files,
 }
 
+/// How many bytes of a clipboard are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ClippingLimits {
+    /// Of text and of names of files.
+    pub text: usize,
+    /// Of a picture.
+    pub image: usize,
+}
+
+impl ClippingLimits {
+    /// Returns how many bytes of a kind are read.
+    pub const fn of(self, kind: ClippingKind) -> usize {
+        match kind {
+            ClippingKind::Text | ClippingKind::Files => self.text,
+            ClippingKind::Image => self.image,
+        }
+    }
+}
+
 /// What a clipboard has.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Clipping {

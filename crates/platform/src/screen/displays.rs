@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::{
-    Access, Clipping, ClippingKind, Display, Frame, Judge, Rect, ScreenError, Sources, Unreachable, Window,
-    WindowChange,
+    Access, Clipping, ClippingKind, ClippingLimits, Display, Frame, Judge, Rect, ScreenError, Sources,
+    Unreachable, Window, WindowChange,
 };
 
 #[cfg(any(windows, target_os = "macos"))]
@@ -129,10 +129,10 @@ impl Displays {
         &self,
         display: Option<&str>,
         wanted: Option<ClippingKind>,
-        limit: usize,
+        limits: ClippingLimits,
         judge: &Judge,
     ) -> Result<Clipping, ScreenError> {
-        self.servers.read_clipboard(display, wanted, limit, judge)
+        self.servers.read_clipboard(display, wanted, limits, judge)
     }
 
     /// Puts text on the clipboard of a display, where it stays while this lives and nobody else takes the clipboard; without

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::{
-    Access, Clipping, ClippingKind, Frame, Judge, Listing, Rect, ScreenError, Sources, Unreachable, Window,
-    WindowChange, desktop, x11,
+    Access, Clipping, ClippingKind, ClippingLimits, Frame, Judge, Listing, Rect, ScreenError, Sources,
+    Unreachable, Window, WindowChange, desktop, x11,
 };
 
 /// X servers, and the Wayland session where there is one.
@@ -106,10 +106,10 @@ impl Servers {
         &self,
         display: Option<&str>,
         wanted: Option<ClippingKind>,
-        limit: usize,
+        limits: ClippingLimits,
         judge: &Judge,
     ) -> Result<Clipping, ScreenError> {
-        self.x11.read_clipboard(display, wanted, limit, judge)
+        self.x11.read_clipboard(display, wanted, limits, judge)
     }
 
     pub(super) fn set_clipboard(

@@ -30,7 +30,7 @@ mod x11;
 pub use access::{Access, Unreachable};
 pub use ancestry::{Ancestor, ancestors};
 pub use change::{Judge, WindowChange};
-pub use clipping::{CLIPBOARD_OWNER, Clipping, ClippingKind};
+pub use clipping::{CLIPBOARD_OWNER, Clipping, ClippingKind, ClippingLimits};
 pub use displays::{Displays, Listing};
 pub use error::ScreenError;
 pub use frame::{Content, Cover, Frame};

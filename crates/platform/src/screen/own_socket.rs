@@ -1,4 +1,4 @@
-//! Connecting to a socket at which only this user or root may listen: anybody may put a socket where one is looked for.
+//! Connecting to a socket at which only this user or root may listen: anybody may put a socket at such a path.
 
 use std::io;
 use std::os::unix::net::UnixStream;

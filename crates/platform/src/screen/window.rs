@@ -61,7 +61,7 @@ pub struct Window {
     pub mapped: bool,
     /// Whether it is the one that the user works in.
     pub active: bool,
-    /// Whether it fills its display, as far as that is told. X11: the window manager says so.
+    /// Whether it fills its display; false where that is not known. X11: by what the window manager reports.
     pub maximised: bool,
     /// The number of the workspace that it is on, if it is on one. X11 with a window manager only.
     pub workspace: Option<u32>,

@@ -188,7 +188,7 @@ pub fn narrow_file(path: &Path) -> io::Result<()> {
     sys::set_list(path, &private_list("", "FA")?)
 }
 
-/// Returns a file or folder a list of rights as [`Rights::list`] tells one, as its own.
+/// Sets the list of rights of a file or folder, as [`Rights::list`] returns one, as its own.
 ///
 /// # Errors
 /// Those of the file system.

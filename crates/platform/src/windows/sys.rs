@@ -223,7 +223,7 @@ pub(super) fn make_folder(path: &Path, list: &str) -> io::Result<()> {
     if unsafe { CreateDirectoryW(path.as_ptr(), &raw const attributes) } == 0 { Err(last()) } else { Ok(()) }
 }
 
-/// Returns a file or folder another list of rights, and nothing of the lists above it.
+/// Sets the list of rights of a file or folder, and nothing of the lists above it.
 pub(super) fn set_list(path: &Path, list: &str) -> io::Result<()> {
     let descriptor = Descriptor::of(list)?;
     let found = descriptor.list()?;
@@ -241,7 +241,7 @@ pub(super) fn set_list(path: &Path, list: &str) -> io::Result<()> {
     if unsafe { SetFileSecurityW(path.as_ptr(), which, descriptor.0.0) } == 0 { Err(last()) } else { Ok(()) }
 }
 
-/// Returns a file that is open another list of rights. What the folder above hands down is added, unless it is protected.
+/// Sets the list of rights of an open file. What the folder above hands down is added, unless it is protected.
 pub(super) fn set_list_of(file: BorrowedHandle<'_>, list: &str, is_protected: bool) -> io::Result<()> {
     let descriptor = Descriptor::of(list)?;
     let found = descriptor.list()?;

@@ -25,6 +25,7 @@ pub use hosts::{HostName, HostRefusal, HostRules, allowing_word, is_usual_port};
 pub use pattern::show as rule_text;
 pub(super) use permitted::JudgedCommand;
 pub use permitted::{CommandLimits, CommandPolicy, Commands, Grant, PermittedCommand};
+pub(super) use reading::names_of;
 pub use rule_change::RuleChange;
 pub use rules::Rules;
 pub use verdict::{CommandVerdict, Decision, ImpliedNeeds, Reason, Source, Verdict};

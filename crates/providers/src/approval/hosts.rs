@@ -2,8 +2,7 @@
 
 use sha2::{Digest, Sha256};
 
-use bailiwick_contract::{Caller, hex, id, time};
-use bailiwick_platform::machine::BootMoment;
+use bailiwick_contract::{Caller, hex};
 use bailiwick_policy::command::{HostName, allowing_word};
 
 use super::store::{ApprovalError, Approvals};
@@ -45,37 +44,18 @@ impl HostApprovals {
     }
 
     fn ticket(&self, key: String, host: &HostName, port: u16) -> Ticket {
-        let opened_at_ms = time::now_ms();
         let shown: String = format!("{host}:{port}").chars().take(SHOWN_CHARS).collect();
         Ticket {
-            version: Ticket::VERSION,
-            id: id::new_id(),
-            key,
             scope: self.scope.clone(),
             op: self.op.to_owned(),
             effect: self.effect.clone(),
             target: Some(shown.clone()),
-            commands: Vec::new(),
             containment: Some(self.containment.clone()),
             fields: vec![format!("command: {}", self.command)],
-            capabilities: Vec::new(),
             why: vec![format!("`{shown}` is not among the hosts that scope `{}` allows", self.scope)],
-            rules_to_remove: Vec::new(),
-            rules_to_add: Vec::new(),
-            files_to_open: Vec::new(),
             hosts_to_add: vec![allowing_word(host, port)],
-            is_first_use: false,
             has_rule: true,
-            caller: self.caller.name.clone(),
-            caller_id: self.caller.identity().to_owned(),
-            client: self.caller.client.clone(),
-            transport: self.caller.transport.as_str().to_owned(),
-            session: self.caller.session.clone(),
-            operation_id: self.operation_id.clone(),
-            client_may_answer: false,
-            opened_at_ms,
-            expires_at_ms: opened_at_ms + Ticket::LIFE_MS,
-            opened: BootMoment::now(),
+            ..Ticket::new(&self.caller, self.operation_id.clone(), key)
         }
     }
 }
@@ -83,7 +63,7 @@ impl HostApprovals {
 impl AskAboutHosts for HostApprovals {
     fn ask(&self, host: &HostName, port: u16) -> HostAnswer {
         let key = self.key(host, port);
-        match self.store.take(&key, self.caller.identity(), self.caller.session.as_deref()) {
+        match self.store.take(&key, self.caller.identity(), self.caller.client_session()) {
             // What a client has approved does not open the network.
             Ok(Some(decision)) if !decision.is_of_client => {
                 return HostAnswer::Approved {

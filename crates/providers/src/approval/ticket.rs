@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use bailiwick_contract::{Capability, id, time};
+use bailiwick_contract::{Caller, Capability, id, time};
 use bailiwick_platform::machine::BootMoment;
 
 /// One request that needs approval. It holds no secret: its texts were redacted before.
@@ -92,6 +92,41 @@ impl Ticket {
     pub const VERSION: u32 = 1;
     /// How long a ticket waits for an answer: a day.
     pub const LIFE_MS: i64 = 24 * 60 * 60 * 1_000;
+
+    /// Creates the ticket of a request that names nothing yet: what needs approval, and why, comes from elsewhere.
+    pub fn new(caller: &Caller, operation_id: String, key: String) -> Self {
+        let opened_at_ms = time::now_ms();
+        Self {
+            version: Self::VERSION,
+            id: id::new_id(),
+            key,
+            scope: String::new(),
+            op: String::new(),
+            effect: String::new(),
+            target: None,
+            commands: Vec::new(),
+            containment: None,
+            fields: Vec::new(),
+            capabilities: Vec::new(),
+            why: Vec::new(),
+            rules_to_remove: Vec::new(),
+            rules_to_add: Vec::new(),
+            files_to_open: Vec::new(),
+            hosts_to_add: Vec::new(),
+            is_first_use: false,
+            has_rule: false,
+            caller: caller.name.clone(),
+            caller_id: caller.identity().to_owned(),
+            client: caller.client.clone(),
+            transport: caller.transport.as_str().to_owned(),
+            session: caller.client_session().map(str::to_owned),
+            operation_id,
+            client_may_answer: false,
+            opened_at_ms,
+            expires_at_ms: opened_at_ms + Self::LIFE_MS,
+            opened: BootMoment::now(),
+        }
+    }
 
     /// Returns whether it is a ticket that this version can read.
     pub(super) fn is_sound(&self) -> bool {

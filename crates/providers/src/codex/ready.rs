@@ -9,17 +9,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::command::{
-    FolderAccess, MAX_OPEN_FILES, Prepared, Roots, SANDBOX_TEMPORARY, SearchPath, Tool, closed_folders,
-    full_sandbox_hint, granted, let_git_pass, level, make_shared, must_be_full, readable, unique,
+    FolderAccess, Prepared, Roots, SANDBOX_TEMPORARY, SearchPath, Tool, closed_folders, full_sandbox_hint,
+    granted, let_git_pass, level, make_shared, must_be_full, process_limits, readable, unique,
 };
 use crate::repositories::{Repositories, Review};
 use bailiwick_config::SandboxLevel;
 use bailiwick_contract::{Cancel, Containment, ErrorCode, FOR_USER, Failure, Network, SCOPE};
 use bailiwick_platform::dirs::Dirs;
 use bailiwick_platform::fs::create_private_dir;
-use bailiwick_platform::launch::{
-    Hold, InnerSandboxes, LaunchCommand, Launcher, PathGrant, ProcessLimits, SetGroupId, Step,
-};
+use bailiwick_platform::launch::{Hold, InnerSandboxes, Launcher, PathGrant, SetGroupId};
 use bailiwick_platform::machine::user_name;
 use bailiwick_policy::command::PermittedCommand;
 use bailiwick_policy::{AllRoots, PermittedPath, Scope};
@@ -185,12 +183,12 @@ impl PreparedCodex {
             });
             home::make(&found.home, &settings, found.person.as_deref(), found.login)?;
             let prepared = Prepared::of_tool(Tool {
-                step: step(&found.installation, argv.into_iter().map(OsString::from).collect()),
+                step: found.installation.program.step(argv.into_iter().map(OsString::from).collect()),
                 environment: confined.environment,
                 cwd: folder.into_handle(),
                 cwd_path: cwd_path.clone(),
                 hold: confined.hold,
-                limits: limits(&around),
+                limits: process_limits(around.scope.commands().hold().limits),
                 review: confined.review,
             });
             Ok(Self { prepared, version, login: found.login, network, folder: cwd_path })
@@ -403,29 +401,6 @@ fn environment(
     variables.into_iter().collect()
 }
 
-fn step(installation: &Installation, argv: Vec<OsString>) -> Step {
-    Step {
-        joiner: None,
-        commands: vec![LaunchCommand {
-            program: installation.program.path.clone(),
-            identity: installation.program.identity,
-            argv,
-            redirects: Vec::new(),
-        }],
-    }
-}
-
-fn limits(around: &CodexContext) -> ProcessLimits {
-    let limits = around.scope.commands().hold().limits;
-    ProcessLimits {
-        memory_bytes: limits.memory_bytes,
-        job_memory_bytes: Some(limits.job_memory_bytes),
-        processes: limits.processes,
-        file_bytes: limits.file_bytes,
-        open_files: MAX_OPEN_FILES,
-    }
-}
-
 /// Creates the question for the version ready: in Codex's home of the scope, without a network.
 fn asks_version(around: &CodexContext, found: &FoundCodex) -> Result<Prepared, Failure> {
     #[expect(clippy::disallowed_methods, reason = "the folder is Bailiwick's own, in its state folder")]
@@ -436,7 +411,7 @@ fn asks_version(around: &CodexContext, found: &FoundCodex) -> Result<Prepared, F
         )
     })?;
     Ok(Prepared::of_tool(Tool {
-        step: step(&found.installation, ["codex", "--version"].map(OsString::from).to_vec()),
+        step: found.installation.program.step(["codex", "--version"].map(OsString::from).to_vec()),
         environment: environment(&BTreeMap::new(), &[], None, &found.home, Path::new(SANDBOX_TEMPORARY)),
         cwd: cwd.into(),
         cwd_path: found.home.clone(),
@@ -454,7 +429,7 @@ fn asks_version(around: &CodexContext, found: &FoundCodex) -> Result<Prepared, F
             inner: InnerSandboxes::Refused,
             set_group_id: SetGroupId::Refused,
         },
-        limits: limits(around),
+        limits: process_limits(around.scope.commands().hold().limits),
         review: None,
     }))
 }

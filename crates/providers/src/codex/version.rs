@@ -1,12 +1,9 @@
 //! Which Codex it is: asked once for each file, and again when the file is another.
 
-use std::collections::HashMap;
 use std::fmt;
-use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use crate::command::{Capture, Prepared, Running, run};
+use crate::command::{Prepared, VersionCache, ask_version};
 use bailiwick_contract::{ErrorCode, Failure};
 use bailiwick_platform::fs::FileStamp;
 use bailiwick_platform::launch::Launcher;
@@ -18,10 +15,8 @@ use super::find::INSTALL;
 const OLDEST: Version = Version(0, 138, 0);
 /// How long it may take to tell its version.
 const TIME: Duration = Duration::from_secs(15);
-/// How much of what it says is read.
-const MAX_BYTES: usize = 4_096;
 
-static KNOWN: Mutex<Option<HashMap<PathBuf, (FileStamp, Version)>>> = Mutex::new(None);
+static VERSIONS: VersionCache<Version> = VersionCache::new();
 
 /// A version: major, minor, patch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -47,9 +42,7 @@ impl Version {
     /// Returns what was found out before about the same file.
     pub(super) fn known(installation: &Installation) -> Option<Self> {
         let stamp = FileStamp::of(&installation.program.path)?;
-        let known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-        let (known_stamp, version) = known.as_ref()?.get(&installation.program.path)?;
-        (*known_stamp == stamp).then_some(*version)
+        VERSIONS.get(&installation.program.path, &stamp)
     }
 
     /// Asks the program, which `prepared` starts with `--version`.
@@ -62,22 +55,14 @@ impl Version {
         prepared: Prepared,
     ) -> Result<Self, Failure> {
         let stamp = FileStamp::of(&installation.program.path);
-        let running = Running {
-            stdin: None,
-            deadline: Instant::now() + TIME,
-            stdout: Capture::new(MAX_BYTES, 0),
-            stderr: Capture::new(MAX_BYTES, 0),
-            listener: None,
-        };
-        let ran = run(launcher, prepared, running).await?;
-        let version = Self::read(&String::from_utf8_lossy(&ran.stdout.head)).ok_or_else(|| {
+        let text = ask_version(launcher, prepared, TIME).await?;
+        let version = text.as_deref().and_then(Self::read).ok_or_else(|| {
             Failure::new(ErrorCode::ProviderUnavailable, "`codex --version` does not tell a version")
                 .detail("rule", "codex-broken")
                 .hint(format!("For the user: install Codex again with `{INSTALL}`."))
         })?;
         if let Some(stamp) = stamp {
-            let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-            known.get_or_insert_default().insert(installation.program.path.clone(), (stamp, version));
+            VERSIONS.insert(installation.program.path.clone(), stamp, version);
         }
         Ok(version)
     }

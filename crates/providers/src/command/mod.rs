@@ -13,6 +13,7 @@ mod run;
 mod shown;
 mod temporary;
 mod tool_versions;
+mod version_query;
 mod violations;
 
 pub(super) use ansi::Stripper;
@@ -22,7 +23,7 @@ pub use hold::{full_sandbox_hint, level, must_be_full};
 pub use installed::installed_tools;
 pub use prepare::{CommandRequest, FolderAccess, Keeping, Prepared, Tool};
 pub(super) use prepare::{
-    MAX_OPEN_FILES, Roots, SANDBOX_TEMPORARY, closed_folders, granted, readable, unique,
+    Roots, SANDBOX_TEMPORARY, closed_folders, granted, process_limits, readable, unique,
 };
 pub use program::{Program, SearchPath};
 pub(super) use run::not_started;
@@ -30,5 +31,6 @@ pub use run::{Listener, Ran, Run, Running, run};
 pub use shown::{HEAD_SHARE, Shown, as_base64, as_text, need, share};
 pub use temporary::remove_abandoned;
 pub(super) use temporary::{make_shared, remove_left};
-pub use tool_versions::{VersionContext, tool_versions};
+pub use tool_versions::{TIME_OF_ALL, VersionContext, tool_versions};
+pub(super) use version_query::{VersionCache, ask as ask_version};
 pub use violations::{Failed, describe_memory_excess, hints};

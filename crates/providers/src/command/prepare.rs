@@ -19,7 +19,7 @@ use bailiwick_platform::launch::{
     Closed, Hold, InnerSandboxes, LaunchCommand, PathGrant, ProcessLimits, Protected, ProxyPort, SetGroupId,
     Step, hides_files, holds_names,
 };
-use bailiwick_policy::command::{CommandPolicy, PermittedCommand};
+use bailiwick_policy::command::{CommandLimits, CommandPolicy, PermittedCommand};
 use bailiwick_policy::{AllRoots, PermittedPath, Scope, ScopeRoot};
 
 use super::environment::{Surroundings, environment, let_git_pass};
@@ -30,7 +30,7 @@ use crate::egress::{AskAboutHosts, Egress, Proxy, set_variables};
 use crate::repositories::{Repositories, Review};
 
 /// How many files each process may have open.
-pub(in super::super) const MAX_OPEN_FILES: u64 = 8_192;
+const MAX_OPEN_FILES: u64 = 8_192;
 /// The folder for temporary files inside a full sandbox: its own, gone with it.
 pub(in super::super) const SANDBOX_TEMPORARY: &str = "/tmp";
 
@@ -53,8 +53,8 @@ pub struct CommandRequest {
     pub dirs: Dirs,
     /// Whose commands have one loopback interface: what one starts, the next can reach.
     pub network_group: String,
-    /// The session of the client.
-    pub session: Option<String>,
+    /// The client and its session, as far as approvals of hosts are bound to them.
+    pub client: String,
     /// Asks about hosts that its scope does not name, where the scope wants that.
     pub asks: Option<Arc<dyn AskAboutHosts>>,
     /// The variables that the caller asks for.
@@ -236,9 +236,9 @@ impl CommandRequest {
             (Network::Loopback, _) => Some(self.network_group.clone()),
             (Network::Hosts, Some(rules)) => {
                 let texts = Sha256::digest(rules.texts().join("\n"));
-                // What a session was approved for is not for others to reach.
-                let session = self.session.as_deref().filter(|_| policy.asks_about_hosts).unwrap_or_default();
-                Some(format!("{} {} {session}", self.network_group, hex(&texts)))
+                // What was approved for one client is not for others to reach.
+                let client = if policy.asks_about_hosts { self.client.as_str() } else { "" };
+                Some(format!("{} {} {client}", self.network_group, hex(&texts)))
             }
             (Network::None | Network::Hosts | Network::Full, _) => None,
         }
@@ -333,17 +333,22 @@ impl CommandRequest {
                 inner: InnerSandboxes::Refused,
                 set_group_id: SetGroupId::Refused,
             },
-            limits: ProcessLimits {
-                memory_bytes: policy.limits.memory_bytes,
-                job_memory_bytes: Some(policy.limits.job_memory_bytes),
-                processes: policy.limits.processes,
-                file_bytes: policy.limits.file_bytes,
-                open_files: MAX_OPEN_FILES,
-            },
+            limits: process_limits(policy.limits),
             temporary,
             egress,
             review,
         })
+    }
+}
+
+/// Returns what bounds the processes of a command.
+pub(in super::super) fn process_limits(limits: CommandLimits) -> ProcessLimits {
+    ProcessLimits {
+        memory_bytes: limits.memory_bytes,
+        job_memory_bytes: Some(limits.job_memory_bytes),
+        processes: limits.processes,
+        file_bytes: limits.file_bytes,
+        open_files: MAX_OPEN_FILES,
     }
 }
 

@@ -9,11 +9,13 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use bailiwick_contract::command::is_program_name;
 use bailiwick_contract::{ErrorCode, FOR_USER, Failure, SCOPE, StageName, fields};
 use bailiwick_platform::fs::{FileId, FileKind, Ownership, ResolvedPath, Stat};
+use bailiwick_platform::launch::{LaunchCommand, Step};
 use bailiwick_platform::programs::{SEARCH_PATH_SEPARATOR, candidates, may_run, read_by_others};
 
 /// How many names of programs are compared with a misspelt one.
@@ -34,6 +36,19 @@ impl Program {
     /// Returns the path of the file itself, links followed.
     pub fn real_path(&self) -> Option<PathBuf> {
         self.path.canonicalize().ok()
+    }
+
+    /// Returns the step that starts it with these words.
+    pub(in super::super) fn step(&self, argv: Vec<OsString>) -> Step {
+        Step {
+            joiner: None,
+            commands: vec![LaunchCommand {
+                program: self.path.clone(),
+                identity: self.identity,
+                argv,
+                redirects: Vec::new(),
+            }],
+        }
     }
 }
 

@@ -1,41 +1,31 @@
 //! Which versions the usual programs are: each is asked once, in a full sandbox without files of a scope and without a
 //! network, and again when its file is another.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bailiwick_contract::{Cancel, Containment, ErrorCode, Failure, Network};
 use bailiwick_platform::dirs::Dirs;
 use bailiwick_platform::fs::{FileStamp, create_private_dir};
-use bailiwick_platform::launch::{
-    Hold, InnerSandboxes, LaunchCommand, Launcher, ProcessLimits, SetGroupId, Step,
-};
+use bailiwick_platform::launch::{Hold, InnerSandboxes, Launcher, SetGroupId};
 use bailiwick_policy::{AllRoots, Scope};
 
-use super::capture::Capture;
 use super::installed::TOOLS;
 use super::prepare::{
-    MAX_OPEN_FILES, Prepared, SANDBOX_TEMPORARY, Tool, closed_folders, granted, readable, unique,
+    Prepared, SANDBOX_TEMPORARY, Tool, closed_folders, granted, process_limits, readable, unique,
 };
 use super::program::{Program, SearchPath};
-use super::run::{Running, run};
+use super::version_query::{self, VersionCache};
 
-/// How long one program may take to tell its version.
+/// How long one program may take to print its version.
 const TIME: Duration = Duration::from_secs(4);
-/// How long all may take. Those that were not asked by then are asked the next time.
-const TIME_OF_ALL: Duration = Duration::from_secs(12);
-/// How much of what a program says is read.
-const MAX_BYTES: usize = 4_096;
-/// How many answers are remembered.
-const MAX_KNOWN: usize = 1_024;
-
-/// What was found out about a file, as it then was; `None` where it does not tell.
-type KnownVersion = (FileStamp, Option<String>);
-
-static KNOWN: Mutex<Option<HashMap<PathBuf, KnownVersion>>> = Mutex::new(None);
+/// How long all may take that are asked for one request. Those that were not asked by then are asked the next time.
+pub const TIME_OF_ALL: Duration = Duration::from_secs(12);
+/// What programs print; `None` where it is no version.
+static VERSIONS: VersionCache<Option<String>> = VersionCache::new();
 
 /// The service around the question.
 #[derive(Debug, Clone)]
@@ -52,94 +42,96 @@ pub struct VersionContext {
     pub cancel: Cancel,
 }
 
-/// Returns the versions of the usual programs on the search path of a scope, of those that a caller could run there.
-/// Empty where nothing holds a program fully: none is run for this then.
+/// Returns the versions of the usual programs on the search path of a scope, of those that a caller could run there. After
+/// `end` no further one is asked. Empty where nothing holds a program fully: none is run for this then.
 ///
 /// # Errors
 /// `provider_unavailable` where Bailiwick's state folder cannot be used, `cancelled`, `timeout`.
 pub async fn tool_versions(
     around: &VersionContext,
+    end: Instant,
     may_run: impl Fn(&str) -> bool,
 ) -> Result<BTreeMap<&'static str, String>, Failure> {
     let mut versions = BTreeMap::new();
     if super::level(around.scope.commands().hold().sandbox).ok() != Some(Containment::Full) {
         return Ok(versions);
     }
-    let end = Instant::now() + TIME_OF_ALL;
-    for name in TOOLS.iter().copied().filter(|name| may_run(name)) {
+    around.cancel.check()?;
+    let names: Vec<&'static str> = TOOLS.iter().copied().filter(|name| may_run(name)).collect();
+    let looking = around.clone();
+    let found = tokio::task::spawn_blocking(move || Tools::find(&looking, names)).await;
+    let Ok(Tools { files, trusted }) = found else { return Ok(versions) };
+    for ToolFile { name, program, stamp } in files {
         around.cancel.check()?;
-        let looking = around.clone();
-        let found = tokio::task::spawn_blocking(move || Found::look(&looking, name)).await;
-        let Ok(Some(found)) = found else { continue };
-        let version = match known(&found) {
+        let version = match VERSIONS.get(&program.path, &stamp) {
             Some(version) => version,
             None if Instant::now() >= end => continue,
-            None => {
-                let version = ask(around, name, &found.program).await?;
-                remember(found, version.clone());
-                version
-            }
+            None => match ask(around, name, &program, &trusted).await? {
+                Some(text) => {
+                    let version = read_version(&text);
+                    VERSIONS.insert(program.path, stamp, version.clone());
+                    version
+                }
+                // It is asked again the next time.
+                None => continue,
+            },
         };
         versions.extend(version.map(|version| (name, version)));
     }
     Ok(versions)
 }
 
+/// The usual programs on a search path.
+struct Tools {
+    files: Vec<ToolFile>,
+    /// The folders of the search path that others cannot write.
+    trusted: Vec<PathBuf>,
+}
+
 /// A program on the search path, and the state of its file.
-struct Found {
+struct ToolFile {
+    name: &'static str,
     program: Program,
     stamp: FileStamp,
 }
 
-impl Found {
-    fn look(around: &VersionContext, name: &str) -> Option<Self> {
+impl Tools {
+    fn find(around: &VersionContext, names: Vec<&'static str>) -> Self {
         let closed = closed_folders(&around.roots, &around.dirs);
-        let program =
-            SearchPath::new(&around.scope.commands().hold().search_path, &closed).find(name).ok()?;
-        let stamp = FileStamp::of(&program.path)?;
-        Some(Self { program, stamp })
+        let search = SearchPath::new(&around.scope.commands().hold().search_path, &closed);
+        let files = names.into_iter().filter_map(|name| {
+            let program = search.find(name).ok()?;
+            let stamp = FileStamp::of(&program.path)?;
+            Some(ToolFile { name, program, stamp })
+        });
+        Self { files: files.collect(), trusted: search.trusted() }
     }
 }
 
-fn known(found: &Found) -> Option<Option<String>> {
-    let known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    let (stamp, version) = known.as_ref()?.get(&found.program.path)?;
-    (*stamp == found.stamp).then(|| version.clone())
-}
-
-fn remember(found: Found, version: Option<String>) {
-    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    let known = known.get_or_insert_default();
-    if known.len() >= MAX_KNOWN {
-        known.clear();
-    }
-    known.insert(found.program.path, (found.stamp, version));
-}
-
-/// Asks a program. One that does not tell in time, or fails, has no version.
-async fn ask(around: &VersionContext, name: &str, program: &Program) -> Result<Option<String>, Failure> {
+/// Asks a program for its version. Returns what it prints; `None` if it could not be started, or took too long.
+async fn ask(
+    around: &VersionContext,
+    name: &str,
+    program: &Program,
+    trusted: &[PathBuf],
+) -> Result<Option<String>, Failure> {
     let word = if name == "go" { "version" } else { "--version" };
-    let (preparing, program) = (around.clone(), program.clone());
+    let (preparing, program, trusted) = (around.clone(), program.clone(), trusted.to_vec());
     let words = [name, word].map(OsString::from).to_vec();
-    let prepared = tokio::task::spawn_blocking(move || prepare(&preparing, program, words))
+    let prepared = tokio::task::spawn_blocking(move || prepare(&preparing, program, words, &trusted))
         .await
         .map_err(|error| Failure::new(ErrorCode::ExecutionFailed, format!("nothing was asked: {error}")))??;
-    let running = Running {
-        stdin: None,
-        deadline: Instant::now() + TIME,
-        stdout: Capture::new(MAX_BYTES, 0),
-        stderr: Capture::new(MAX_BYTES, 0),
-        listener: None,
-    };
-    let Ok(ran) = run(&around.launcher, prepared, running).await else { return Ok(None) };
-    Ok(read_version(&String::from_utf8_lossy(&ran.stdout.head)))
+    Ok(version_query::ask(&around.launcher, prepared, TIME).await.ok().flatten())
 }
 
-/// Creates the question ready, in a home of its own, in which no command of a scope has written.
-fn prepare(around: &VersionContext, program: Program, argv: Vec<OsString>) -> Result<Prepared, Failure> {
+/// Prepares the question, in a home of its own, in which no command of a scope has written.
+fn prepare(
+    around: &VersionContext,
+    program: Program,
+    argv: Vec<OsString>,
+    trusted: &[PathBuf],
+) -> Result<Prepared, Failure> {
     let policy = around.scope.commands().hold();
-    let closed = closed_folders(&around.roots, &around.dirs);
-    let trusted = SearchPath::new(&policy.search_path, &closed).trusted();
     let home = around.dirs.state.join("homes").join("versions");
     let failed = |error: std::io::Error| {
         Failure::new(
@@ -154,16 +146,8 @@ fn prepare(around: &VersionContext, program: Program, argv: Vec<OsString>) -> Re
     let mut read_only = unique(trusted.iter().cloned().chain([program.real_folder.clone()]));
     read_only.extend(readable(&around.roots, &policy.read_paths)?);
     Ok(Prepared::of_tool(Tool {
-        step: Step {
-            joiner: None,
-            commands: vec![LaunchCommand {
-                program: program.path,
-                identity: program.identity,
-                argv,
-                redirects: Vec::new(),
-            }],
-        },
-        environment: environment(&trusted, &home),
+        step: program.step(argv),
+        environment: environment(trusted, &home),
         cwd: cwd.into(),
         cwd_path: home.clone(),
         hold: Hold {
@@ -180,13 +164,7 @@ fn prepare(around: &VersionContext, program: Program, argv: Vec<OsString>) -> Re
             inner: InnerSandboxes::Refused,
             set_group_id: SetGroupId::Refused,
         },
-        limits: ProcessLimits {
-            memory_bytes: policy.limits.memory_bytes,
-            job_memory_bytes: Some(policy.limits.job_memory_bytes),
-            processes: policy.limits.processes,
-            file_bytes: policy.limits.file_bytes,
-            open_files: MAX_OPEN_FILES,
-        },
+        limits: process_limits(policy.limits),
         review: None,
     }))
 }

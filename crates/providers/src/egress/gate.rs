@@ -238,17 +238,23 @@ impl Gate {
                 .map_err(|it| self.refusal(destination, &it))?;
         }
         {
-            let asked = self.asked();
+            let mut asked = self.asked();
             if asked.approved.contains(&place) {
                 return Ok(());
             }
-            if asked.tickets.len() >= MAX_TICKETS && !asked.tickets.contains(&place) {
+            // It has its place before anyone is asked: others may ask at the same time.
+            if !asked.tickets.contains(&place) && asked.tickets.len() >= MAX_TICKETS {
                 return Err(refusal);
             }
+            asked.tickets.insert(place.clone());
         }
         let (asks, (host, port)) = (Arc::clone(asks), place.clone());
         let answer = tokio::task::spawn_blocking(move || asks.ask(&host, port)).await;
-        match answer.unwrap_or_else(|error| HostAnswer::Unavailable(error.to_string())) {
+        let answer = answer.unwrap_or_else(|error| HostAnswer::Unavailable(error.to_string()));
+        if !matches!(answer, HostAnswer::Waiting(_)) {
+            self.asked().tickets.remove(&place);
+        }
+        match answer {
             HostAnswer::Approved { is_for_command } => {
                 if is_for_command {
                     self.asked().approved.insert(place);
@@ -260,7 +266,6 @@ impl Gate {
                 ..Refusal::forbidden(format!("the user has refused `{destination}`"))
             }),
             HostAnswer::Waiting(ticket) => {
-                self.asked().tickets.insert(place);
                 let why = format!("{}, and needs approval", refusal.why);
                 Err(Refusal { why, ticket: Some(ticket), ..refusal })
             }

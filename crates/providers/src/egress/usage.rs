@@ -113,6 +113,8 @@ impl Usage {
         let mut noted = self.notes();
         if let Some(known) = noted.refused.get_mut(&host) {
             known.times += 1;
+            known.reason.clone_from(&refusal.why);
+            known.allowed_by.clone_from(&refusal.allow);
             known.approval_id.clone_from(&refusal.ticket);
             return;
         }
@@ -171,9 +173,15 @@ impl NetworkUse {
 
     /// Returns a sentence for each host that was refused.
     pub fn warnings(&self) -> Vec<String> {
-        let sentence = |it: &RefusedHost| match &it.allowed_by {
-            Some(command) => format!("{}. For the user: `{command}` allows it.", it.reason),
-            None => format!("{}: {}.", it.host, it.reason),
+        let sentence = |it: &RefusedHost| match (&it.approval_id, &it.allowed_by) {
+            (Some(id), _) => {
+                format!(
+                    "{}. For the user: `bailiwick approve {id}` answers it; then run it again.",
+                    it.reason
+                )
+            }
+            (None, Some(command)) => format!("{}. For the user: `{command}` allows it.", it.reason),
+            (None, None) => format!("{}: {}.", it.host, it.reason),
         };
         self.refused.iter().take(MAX_SUMMARY).map(sentence).collect()
     }

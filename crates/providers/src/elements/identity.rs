@@ -5,6 +5,7 @@
 //! for what was made again: it is seen again first.
 
 use bailiwick_platform::accessibility::{ElementTree, Role, RuntimeId, State};
+use sha2::{Digest, Sha256};
 
 /// What an element is known by.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,61 +16,40 @@ pub struct Identity {
     pub role: Role,
     /// What it is called.
     pub name: String,
-    /// What is beside it: the names in the innermost thing that holds it and others.
-    pub context: String,
-    /// What it is in, from the inside out.
-    pub ancestors: Vec<Role>,
+    /// What is beside it: a hash of the nearest names in the innermost thing that holds it and others.
+    pub context: [u8; 32],
     /// Whether another element of the window has its role and name, or it is in a list.
     pub needs_context: bool,
 }
 
-/// Why an element is not acted on.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Mismatch {
-    /// Nothing there is plainly it.
-    NotFound,
-}
-
-/// What is beside an element counts up to so many names.
-const NAMES: usize = 8;
+/// What is beside an element counts up to so many names before it, and as many after it.
+const NAMES: usize = 4;
 
 /// Returns what an element of a tree is known by.
 pub fn identify(tree: &ElementTree, at: usize) -> Identity {
     let element = &tree.elements[at];
-    let ancestors: Vec<Role> = chain(tree, at).skip(1).map(|at| tree.elements[at].role).collect();
     Identity {
         id: element.id.clone(),
         role: element.role,
         name: element.name.clone(),
         context: context(tree, at),
-        needs_context: is_in_list(&ancestors)
-            || same_words(tree, element.role, &element.name).nth(1).is_some(),
-        ancestors,
+        needs_context: is_in_list(tree, at) || same_words(tree, element.role, &element.name) > 1,
     }
 }
 
-/// Finds the element of an identity in a tree.
-///
-/// # Errors
-/// [`Mismatch`] has them. Nothing may be acted on then.
-pub fn resolve(tree: &ElementTree, wanted: &Identity) -> Result<usize, Mismatch> {
-    let known = tree.elements.iter().position(|it| it.id == wanted.id);
-    if let Some(at) = known.filter(|at| shows(tree, *at)) {
-        let now = identify(tree, at);
-        let says_the_same = now.role == wanted.role && now.name == wanted.name;
-        let is_beside_the_same =
-            now.context == wanted.context || !(now.needs_context || wanted.needs_context);
-        if says_the_same && is_beside_the_same {
-            return Ok(at);
-        }
-    }
-    Err(Mismatch::NotFound)
+/// Finds the element of an identity in a tree. Nothing, where none is plainly it: none may be acted on then.
+pub fn resolve(tree: &ElementTree, wanted: &Identity) -> Option<usize> {
+    let at = tree.elements.iter().position(|it| it.id == wanted.id).filter(|at| shows(tree, *at))?;
+    let now = identify(tree, at);
+    let says_the_same = now.role == wanted.role && now.name == wanted.name;
+    let is_beside_the_same = now.context == wanted.context || !(now.needs_context || wanted.needs_context);
+    (says_the_same && is_beside_the_same).then_some(at)
 }
 
-/// Lists the elements that show and have a role and name.
-fn same_words<'a>(tree: &'a ElementTree, role: Role, name: &'a str) -> impl Iterator<Item = usize> + 'a {
+/// Counts the elements that show and have a role and name.
+fn same_words(tree: &ElementTree, role: Role, name: &str) -> usize {
     let all = tree.elements.iter().enumerate();
-    all.filter(move |(at, it)| it.role == role && it.name == name && shows(tree, *at)).map(|(at, _)| at)
+    all.filter(|(at, it)| it.role == role && it.name == name && shows(tree, *at)).count()
 }
 
 /// Returns whether an element shows.
@@ -77,9 +57,9 @@ pub(super) fn shows(tree: &ElementTree, at: usize) -> bool {
     tree.elements[at].states.has(State::Showing)
 }
 
-fn is_in_list(ancestors: &[Role]) -> bool {
+fn is_in_list(tree: &ElementTree, at: usize) -> bool {
     let rows = [Role::Row, Role::Cell, Role::ListItem, Role::TreeItem, Role::List, Role::Table, Role::Tree];
-    ancestors.iter().any(|role| rows.contains(role))
+    chain(tree, at).skip(1).any(|outer| rows.contains(&tree.elements[outer].role))
 }
 
 /// Returns an element and what it is in, from the inside out.
@@ -87,26 +67,39 @@ fn chain(tree: &ElementTree, at: usize) -> impl Iterator<Item = usize> + '_ {
     std::iter::successors(Some(at), |at| tree.elements[*at].parent)
 }
 
-/// Returns the names in the innermost element that holds this one and others with a name.
-fn context(tree: &ElementTree, at: usize) -> String {
+/// Returns a hash of the nearest names in the innermost element that holds this one and others with a name.
+fn context(tree: &ElementTree, at: usize) -> [u8; 32] {
     for outer in chain(tree, at).skip(1) {
-        let is_beside = |other: &usize| {
-            let mut above = chain(tree, *other);
-            // Below the outer one, and not below the element itself.
-            above.by_ref().take_while(|it| *it != at).any(|it| it == outer) && *other != outer
-        };
-        // Each element comes after the one that it is in.
-        let names: Vec<&str> = (outer + 1..tree.elements.len())
-            .filter(|other| !tree.elements[*other].name.is_empty() && shows(tree, *other))
-            .filter(is_beside)
-            .map(|other| tree.elements[other].name.as_str())
-            .take(NAMES)
-            .collect();
+        let names = names_beside(tree, at, outer);
         if !names.is_empty() {
-            return names.join("\u{1f}");
+            let after = names.partition_point(|other| *other < at);
+            let nearest = &names[after.saturating_sub(NAMES)..names.len().min(after + NAMES)];
+            let mut hash = Sha256::new();
+            for other in nearest {
+                let name = &tree.elements[*other].name;
+                hash.update([u8::from(*other > at)]);
+                hash.update(name.len().to_le_bytes());
+                hash.update(name);
+            }
+            return hash.finalize().into();
         }
     }
-    String::new()
+    [0; 32]
+}
+
+/// Lists the elements with a name that are in an outer one, and neither the element itself nor in it.
+fn names_beside(tree: &ElementTree, at: usize, outer: usize) -> Vec<usize> {
+    let all = &tree.elements;
+    // Each element comes after the one that it is in.
+    let mut is_beside = vec![false; all.len()];
+    let mut names = Vec::new();
+    for other in (outer + 1..all.len()).filter(|other| *other != at) {
+        is_beside[other] = all[other].parent.is_some_and(|parent| parent == outer || is_beside[parent]);
+        if is_beside[other] && !all[other].name.is_empty() && shows(tree, other) {
+            names.push(other);
+        }
+    }
+    names
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use bailiwick_platform::screen::Rect;
 /// The longest text of a field, in characters.
 pub const FIELD: usize = 240;
 
-/// Writes a text of a program so that it can be told from our own words: in quotes, on one line, cut.
+/// Writes a text of a program so that it cannot be taken for our own words: in quotes, on one line, cut.
 pub fn quoted(text: &str) -> String {
     let mut written = String::with_capacity(text.len() + 2);
     written.push('"');
@@ -52,11 +52,6 @@ pub fn line(id: &str, element: &Element, name: &str, value: Option<&str>, place:
         let _ = write!(written, " [{} {} {} {}]", place.x, place.y, place.width, place.height);
     }
     written
-}
-
-/// Writes a text that is only read.
-pub fn text_line(text: &str) -> String {
-    quoted(text)
 }
 
 /// Returns what of an element's states is not as it usually is.

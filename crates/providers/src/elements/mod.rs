@@ -13,9 +13,9 @@ mod snapshot;
 mod store;
 
 pub use access::Elements;
-pub use identity::{Identity, Mismatch, identify, resolve};
-pub use lines::{line, quoted, text_line};
+pub use identity::{Identity, identify, resolve};
+pub use lines::{line, quoted};
 pub use outcome::{ActionEffect, Change, compare};
-pub use scene::{SceneError, WindowScene, scene};
+pub use scene::{SceneError, WindowScene, judge_again, scene};
 pub use snapshot::{ListedElement, Snapshot, see};
 pub use store::{Owner, Snapshots};

@@ -47,26 +47,45 @@ pub fn scene(
 ) -> Result<WindowScene, SceneError> {
     let (window, _) = judged(displays, rules, id)?;
     let tree = source.tree(&window)?;
-    let (after, siblings) = judged(displays, rules, id)?;
-    if (&after.title, after.pid) != (&window.title, window.pid) {
-        return Err(SceneError::Changed(id.to_owned()));
+    let (window, siblings) = unchanged(displays, rules, &window)?;
+    Ok(WindowScene { window, tree, siblings })
+}
+
+/// Judges a window once more, after more of it was read than its elements. Returns the ids of the windows of its process that
+/// are shown now.
+///
+/// # Errors
+/// [`SceneError`] has them: what was read must not be shown then.
+pub fn judge_again(
+    displays: &Displays,
+    rules: &ScreenRules,
+    scene: &WindowScene,
+) -> Result<Vec<String>, SceneError> {
+    unchanged(displays, rules, &scene.window).map(|(_, siblings)| siblings)
+}
+
+fn unchanged(
+    displays: &Displays,
+    rules: &ScreenRules,
+    before: &Window,
+) -> Result<(Window, Vec<String>), SceneError> {
+    let (after, siblings) = judged(displays, rules, &before.id)?;
+    if (&after.title, after.pid) != (&before.title, before.pid) {
+        return Err(SceneError::Changed(before.id.clone()));
     }
-    Ok(WindowScene { window: after, tree, siblings })
+    Ok((after, siblings))
 }
 
 /// Finds a window that the rules show, and the windows of its process.
 fn judged(displays: &Displays, rules: &ScreenRules, id: &str) -> Result<(Window, Vec<String>), SceneError> {
-    let listing = displays.list()?;
-    if listing.displays.is_empty() && listing.windows.is_empty() {
-        return Err(ScreenError::NoAccess(listing.access).into());
-    }
-    let closed = withheld(rules, &listing.windows);
-    let found = listing.windows.iter().zip(&closed).find(|(window, _)| window.id == id);
+    let windows = displays.windows_beside(id)?;
+    let closed = withheld(rules, &windows);
+    let found = windows.iter().zip(&closed).find(|(window, _)| window.id == id);
     let (window, is_closed) = found.ok_or_else(|| ScreenError::UnknownWindow(id.to_owned()))?;
     if *is_closed {
         return Err(SceneError::Withheld(id.to_owned()));
     }
-    let shown = listing.windows.iter().zip(&closed).filter(|(_, closed)| !**closed).map(|(other, _)| other);
+    let shown = windows.iter().zip(&closed).filter(|(_, closed)| !**closed).map(|(other, _)| other);
     let siblings =
         shown.filter(|other| other.pid == window.pid && other.mapped).map(|it| it.id.clone()).collect();
     Ok((window.clone(), siblings))

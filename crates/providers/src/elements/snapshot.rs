@@ -21,7 +21,7 @@ pub struct Snapshot {
     pub window: String,
     /// The process of the window.
     pub pid: Option<u32>,
-    /// What each id stands for.
+    /// The element of each id.
     pub elements: HashMap<String, Identity>,
 }
 
@@ -158,13 +158,11 @@ fn values(
     let mut values: HashMap<usize, String> = HashMap::new();
     if !texts.is_empty() {
         let read = source.texts(&window.display, &ids(&texts), FIELD + 1)?;
-        values.extend(texts.iter().zip(read).filter_map(|(at, text)| Some((*at, quoted(&text?.text)))));
+        values.extend(texts.iter().zip(read).filter_map(|(at, text)| Some((*at, quoted(&text?)))));
     }
     if !numbers.is_empty() {
         let read = source.numbers(&window.display, &ids(&numbers))?;
-        values.extend(
-            numbers.iter().zip(read).filter_map(|(at, number)| Some((*at, number?.current.to_string()))),
-        );
+        values.extend(numbers.iter().zip(read).filter_map(|(at, number)| Some((*at, number?.to_string()))));
     }
     Ok(listed.iter().map(|(at, ..)| values.remove(at)).collect())
 }

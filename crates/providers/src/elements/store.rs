@@ -1,6 +1,6 @@
 //! The snapshots that callers have taken, for a while. In memory alone.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::snapshot::Snapshot;
@@ -21,7 +21,7 @@ pub struct Owner(pub String);
 #[derive(Debug)]
 struct Row {
     owner: Owner,
-    snapshot: Snapshot,
+    snapshot: Arc<Snapshot>,
     taken: Instant,
     used: Instant,
 }
@@ -45,17 +45,17 @@ impl Snapshots {
         if rows.len() >= MOST {
             rows.remove(0);
         }
-        rows.push(Row { owner, snapshot, taken: now, used: now });
+        rows.push(Row { owner, snapshot: Arc::new(snapshot), taken: now, used: now });
     }
 
     /// Returns a snapshot of an owner. One of another's is as one that never was.
-    pub fn get(&self, owner: &Owner, id: &str) -> Option<Snapshot> {
+    pub fn get(&self, owner: &Owner, id: &str) -> Option<Arc<Snapshot>> {
         let now = Instant::now();
         let mut rows = self.rows(now);
         let at = rows.iter().position(|row| row.snapshot.id == id && row.owner == *owner)?;
         let mut row = rows.remove(at);
         row.used = now;
-        let snapshot = row.snapshot.clone();
+        let snapshot = Arc::clone(&row.snapshot);
         rows.push(row);
         Some(snapshot)
     }

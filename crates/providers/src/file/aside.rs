@@ -185,7 +185,7 @@ pub(super) fn check_keepable(place: &Place, whole: &Whole) -> Result<(), Failure
     }
 }
 
-/// Returns what has the name of a place a second name aside, or makes a copy there: the name itself stays. Not for
+/// Creates a second name aside for what has the name of a place, or makes a copy there: the name itself stays. Not for
 /// folders.
 ///
 /// # Errors

@@ -168,11 +168,11 @@ fn step_forward(step: Step, held: &Held, cancel: &Cancel, undo: &mut Vec<Undo>) 
                 return Err(place.failure(&DoorError::NotFound));
             };
             let aside = TemporaryName::new(held.folder(), &place.path.shown())?;
-            take_away(&place, &aside, &before)?;
+            let warning = take_away(&place, &aside, &before, cancel)?;
             let synced = place.dir.sync().map_err(|error| place.failure(&error));
             let path = PermittedPath::clone(&place.path);
             undo.push(Undo::Removed { place, aside });
-            synced.map(|()| Done { path, warnings: Vec::new() })
+            synced.map(|()| Done { path, warnings: warning.into_iter().collect() })
         }
         Step::Rename { from, to, version } => {
             let to = open(to)?;

@@ -198,7 +198,7 @@ pub(super) fn changed_meanwhile(place: &Place, kept: Option<&OsStr>) -> Failure 
     let kept = kept.and_then(|kept| Some(place.path.parent()?.child(kept).ok()?.shown()));
     match kept {
         Some(kept) => failure
-            .hint(format!("It was changed twice, and `{kept}` has the other content. Put both together."))
+            .hint(format!("Both programs changed it. `{kept}` has the other version: merge the two."))
             .detail("kept", kept),
         None => failure.hint("Read the file again and repeat the change on what is there now."),
     }

@@ -26,7 +26,7 @@ pub use batch::{Done, Site, Step, perform};
 pub use change::{Current, Known, current};
 pub use image::{MAX_IMAGE_BYTES, image_type};
 pub use locks::{Held, Locks};
-pub use place::{Original, Place, find_place};
+pub use place::{Original, Place, find_place, rest_of};
 pub use read::{Content, Part, ReadRequest, WHOLE_BYTES, read_content, read_content_cached, read_image};
 pub use remove::{Removal, Removed, remove};
 pub use replace::{IfExists, ReplaceResult, Replacement, replace_held};

@@ -95,6 +95,12 @@ fn refuse_temporary(dir: &Dir, name: &OsStr, path: &PermittedPath) -> Result<(),
         .hint("Choose another name."))
 }
 
+/// Returns what follows a folder in a path that is that folder or below it, both as results name them: nothing, or `/` and
+/// the rest.
+pub fn rest_of<'a>(path: &'a str, folder: &str) -> Option<&'a str> {
+    path.strip_prefix(folder).filter(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
 /// Finds the place that a write to `path` means: where links lead, judged on the way.
 ///
 /// With `create_parents`, folders that are missing are made.

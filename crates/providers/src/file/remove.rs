@@ -10,7 +10,7 @@ use bailiwick_policy::door_failure;
 use super::aside::{Keep, Outgoing, Whole, put_aside};
 use super::change::{Existing, changed_meanwhile};
 use super::temporary::TemporaryName;
-use super::trade::{Expected, Trade, take};
+use super::trade::{Expected, PATIENCE, Patience, Trade, take};
 use super::tree::{AT_ONCE, Counts, Survey};
 use super::version::facts_version;
 use super::{Locks, Place};
@@ -31,6 +31,8 @@ pub struct Removed {
     pub stat: Stat,
     /// Everything that went, the name itself included.
     pub counts: Counts,
+    /// What the client should know.
+    pub warning: Option<String>,
 }
 
 /// Removes what has the name of a place. A link goes itself, never what it leads to. `keep` is asked right before
@@ -57,37 +59,46 @@ pub fn remove(
     }
     cancel.check()?;
     if removal.dry_run {
-        return Ok(Removed { stat, counts: whole.counts });
+        return Ok(Removed { stat, counts: whole.counts, warning: None });
     }
     if let Some(slot) =
         keep(&Outgoing { old: Some(&whole), new: None, old_version: None, new_version: None })?
     {
         put_aside(place, &whole, &slot, cancel)?;
-        return Ok(Removed { stat, counts: whole.counts });
+        return Ok(Removed { stat, counts: whole.counts, warning: None });
     }
     let mut counts = Counts::default();
     let Some(survey) = &whole.survey else {
         let aside = TemporaryName::new(locks.folder(), &place.path.shown())?;
         let version = facts_version(&stat);
-        take_away(place, &aside, &Existing { stat, version, file: None })?;
+        let warning = take_away(place, &aside, &Existing { stat, version, file: None }, cancel)?;
         let failed = |error: DoorError| place.failure(&error);
         place.dir.remove_file(&aside.name).map_err(failed)?;
         place.dir.sync().map_err(failed)?;
-        return Ok(Removed { stat, counts: whole.counts });
+        return Ok(Removed { stat, counts: whole.counts, warning });
     };
     remove_tree(place, survey, &mut counts, cancel).map_err(|failure| {
         failure.detail("removed", serde_json::json!({"files": counts.files, "folders": counts.folders}))
     })?;
-    Ok(Removed { stat, counts })
+    Ok(Removed { stat, counts, warning: None })
 }
 
 /// Takes a file or link from its name, to where it is removed. What another program wrote there since it was read is
-/// given back.
-pub(super) fn take_away(place: &Place, aside: &TemporaryName, before: &Existing) -> Result<(), Failure> {
+/// renamed back. Returns what the client should know.
+pub(super) fn take_away(
+    place: &Place,
+    aside: &TemporaryName,
+    before: &Existing,
+    cancel: &Cancel,
+) -> Result<Option<String>, Failure> {
+    let patience = Patience { writers: PATIENCE, cancel };
     let old = Expected { stat: &before.stat, version: &before.version, content: None };
-    match take(&place.dir, (&place.name, old), &aside.name) {
+    match take(&place.dir, (&place.name, old), &aside.name, patience) {
         Ok(Trade::Changed { kept }) => Err(changed_meanwhile(place, kept.as_deref())),
-        Ok(Trade::Done { .. } | Trade::Impossible) => Ok(()),
+        Ok(Trade::Done { has_writer }) => Ok(has_writer.then(|| {
+            let shown = place.path.shown();
+            format!("Another program has `{shown}` open: what it writes from now on goes with it.")
+        })),
         Err(error) => Err(place.failure(&error)),
     }
 }

@@ -13,7 +13,7 @@ use bailiwick_platform::fs::{Attributes, ChangeAttributes, DoorError, Stat, hold
 use super::aside::{Keep, Outgoing, Whole, save_aside};
 use super::change::{changed_meanwhile, conflict, not_a_file};
 use super::temporary::{FolderSize, TemporaryName, sweep, temporary_name};
-use super::trade::{Expected, PATIENCE, Trade, trade};
+use super::trade::{Expected, PATIENCE, Patience, Trade, trade};
 use super::version::{content_version, facts_version, sha256_hex};
 use crate::versions::FileFacts;
 
@@ -133,9 +133,10 @@ impl Beside<'_> {
         let mode = if before.is_some() || replacement.mode.is_some() { 0o600 } else { NEW_MODE };
         let file = place.dir.create_file(&temporary, mode).map_err(|error| place.failure(&error))?;
         hold_file(&file);
-        let written = self.fill(file, &temporary, before, keep, warnings);
-        if written.is_err() {
-            // It is ours alone; if it cannot be removed, a later sweep does it.
+        let mut is_ours = true;
+        let written = self.fill(file, &temporary, before, keep, warnings, &mut is_ours);
+        if written.is_err() && is_ours {
+            // If it cannot be removed, a later sweep does it.
             let _ = place.dir.remove_file(&temporary);
         }
         written
@@ -148,6 +149,7 @@ impl Beside<'_> {
         mut before: Option<&mut Existing>,
         keep: &mut Keep<'_>,
         warnings: &mut Vec<String>,
+        is_ours: &mut bool,
     ) -> Result<(), Failure> {
         let Self { place, replacement, version, cancel } = self;
         if let Some(before) = &before {
@@ -194,7 +196,7 @@ impl Beside<'_> {
             save_aside(place, old, &slot, cancel)?;
         }
         let Some(before) = before else { return self.make(temporary) };
-        warnings.extend(self.trade(temporary, file, before, &new.stat)?);
+        warnings.extend(self.trade(temporary, file, before, &new.stat, is_ours)?);
         Ok(())
     }
 
@@ -212,15 +214,17 @@ impl Beside<'_> {
         })
     }
 
-    /// Puts the new file in the place of the old one. Returns what the client should know.
+    /// Puts the new file in the place of the old one. Returns what the client should know. `is_ours` becomes `false` if
+    /// the temporary name is that of a file of others afterwards.
     fn trade(
         &self,
         temporary: &OsStr,
         file: File,
         before: &Existing,
         new: &Stat,
+        is_ours: &mut bool,
     ) -> Result<Option<String>, Failure> {
-        let Self { place, replacement, version, .. } = self;
+        let Self { place, replacement, version, cancel } = self;
         let dir = &place.dir;
         let old = Expected {
             stat: &before.stat,
@@ -231,14 +235,18 @@ impl Beside<'_> {
                 .map(|known| known.content),
         };
         let new = Expected { stat: new, version, content: Some(replacement.content) };
-        match trade(dir, (temporary, new), (&place.name, old), Some(file), PATIENCE) {
-            Ok(Trade::Done { is_written: false }) => Ok(None),
-            Ok(Trade::Done { is_written: true }) => Ok(Some(format!(
+        let patience = Patience { writers: PATIENCE, cancel };
+        match trade(dir, (temporary, new), (&place.name, old), Some(file), patience) {
+            Ok(Some(Trade::Done { has_writer: false })) => Ok(None),
+            Ok(Some(Trade::Done { has_writer: true })) => Ok(Some(format!(
                 "Another program has the old file of `{}` open: what it writes from now on is not in the new one.",
                 place.path.shown()
             ))),
-            Ok(Trade::Changed { kept }) => Err(changed_meanwhile(place, kept.as_deref())),
-            Ok(Trade::Impossible) => dir
+            Ok(Some(Trade::Changed { kept })) => {
+                *is_ours = kept.as_deref() != Some(temporary);
+                Err(changed_meanwhile(place, kept.as_deref()))
+            }
+            Ok(None) => dir
                 .rename(temporary, dir, &place.name)
                 .and_then(|()| dir.sync())
                 .map(|()| None)

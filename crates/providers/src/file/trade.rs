@@ -6,8 +6,10 @@ use std::fs::File;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use bailiwick_contract::{Cancel, id};
-use bailiwick_platform::fs::{Attributes, Dir, DoorError, FileKind, Stat, WritableDir, is_open_for_writing};
+use bailiwick_contract::{Cancel, ErrorCode, id};
+use bailiwick_platform::fs::{
+    Attributes, Dir, DoorError, FileKind, Stat, WritableDir, hold_file, is_open_for_writing,
+};
 
 use super::change::holds;
 use super::version::{content_version, hash_file};
@@ -16,8 +18,6 @@ use super::version::{content_version, hash_file};
 pub(super) const PATIENCE: Duration = Duration::from_millis(250);
 /// How long to wait between two looks at that.
 const PAUSE: Duration = Duration::from_millis(1);
-/// How long a look at a content may take.
-const LOOK: Duration = Duration::from_secs(60);
 
 /// What a name is expected to stand for.
 #[derive(Debug, Clone, Copy)]
@@ -36,19 +36,28 @@ pub(super) enum Trade {
     /// The new file has the name, and what it has replaced is as it was expected to be. The temporary name is free.
     Done {
         /// Whether another program has the old file open for writing.
-        is_written: bool,
+        has_writer: bool,
     },
     /// Another program has changed the file, which has its name again.
     Changed {
-        /// A name beside it that was made for what was written into the new file before it went.
+        /// The name beside it of a file that another program has written, too. It is the temporary one where no other
+        /// could be made.
         kept: Option<OsString>,
     },
-    /// The system has no single step for it; nothing is changed.
-    Impossible,
+}
+
+/// How long a look at what was replaced may take.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Patience<'a> {
+    /// How long programs that have the file open for writing are waited for.
+    pub writers: Duration,
+    /// When to stop comparing contents.
+    pub cancel: &'a Cancel,
 }
 
 /// Puts the file of a temporary name in the place of `old`, which has the name, and syncs the folder. `own` is what keeps
-/// the temporary name from a sweep until then.
+/// the temporary name from a sweep until then. Returns `None` where the system has no single step for it; nothing is
+/// changed then.
 ///
 /// # Errors
 /// [`DoorError::NotFound`] if nothing has the name, and the usual ones.
@@ -57,29 +66,29 @@ pub(super) fn trade(
     (temporary, new): (&OsStr, Expected<'_>),
     (name, old): (&OsStr, Expected<'_>),
     own: Option<File>,
-    patience: Duration,
-) -> Result<Trade, DoorError> {
+    patience: Patience<'_>,
+) -> Result<Option<Trade>, DoorError> {
     if !dir.exchange_at_once(name, dir, temporary)? {
-        return Ok(Trade::Impossible);
+        return Ok(None);
     }
     drop(own);
     // Who has just found the old file by its name has opened it before this is over.
     let synced = dir.sync();
     let look = old.look(dir, temporary, patience);
     if !look.is_same {
-        return Ok(Trade::Changed { kept: give_back(dir, (temporary, new), name, patience)? });
+        return Ok(Some(Trade::Changed { kept: give_back(dir, (temporary, new), name, patience)? }));
     }
     // What stays is removed by a sweep.
     let _ = dir.remove_file(temporary);
-    synced.map(|()| Trade::Done { is_written: look.is_written })
+    synced.map(|()| Some(Trade::Done { has_writer: look.has_writer }))
 }
 
-/// Gives a changed file its name back. Returns the name of what was written into ours meanwhile.
+/// Renames a changed file back. Returns the name of what was written into ours meanwhile.
 fn give_back(
     dir: &WritableDir,
     (temporary, new): (&OsStr, Expected<'_>),
     name: &OsStr,
-    patience: Duration,
+    patience: Patience<'_>,
 ) -> Result<Option<OsString>, DoorError> {
     match dir.exchange_at_once(name, dir, temporary) {
         Ok(true) if new.look(dir, temporary, patience).is_same => return dir.sync().map(|()| None),
@@ -90,15 +99,24 @@ fn give_back(
         // Both have something of others.
         Ok(_) | Err(_) => {}
     }
-    keep_both(dir, temporary, name).map(Some)
+    Ok(Some(keep_both(dir, temporary, name)))
 }
 
-/// Returns a file of others that cannot have its name back another one beside it.
-fn keep_both(dir: &WritableDir, temporary: &OsStr, name: &OsStr) -> Result<OsString, DoorError> {
-    let mut kept = name.to_owned();
-    kept.push(format!(".meanwhile-{}", id::new_id()));
-    dir.rename_to_free(temporary, dir, &kept)?;
-    dir.sync().map(|()| kept)
+/// Renames a file of others that cannot have its name back to a free name beside it. Returns that name, or the temporary
+/// one where it has to stay there.
+fn keep_both(dir: &WritableDir, temporary: &OsStr, name: &OsStr) -> OsString {
+    let short = OsString::from(format!("meanwhile-{}", id::new_id()));
+    let mut long = name.to_owned();
+    long.push(".");
+    long.push(&short);
+    for kept in [long, short] {
+        if dir.rename_to_free(temporary, dir, &kept).is_ok() {
+            // What is not synced yet has one of its names after a crash.
+            let _ = dir.sync();
+            return kept;
+        }
+    }
+    temporary.to_owned()
 }
 
 /// Takes `old` from its name, to a temporary name where it can be removed.
@@ -109,15 +127,16 @@ pub(super) fn take(
     dir: &WritableDir,
     (name, old): (&OsStr, Expected<'_>),
     temporary: &OsStr,
+    patience: Patience<'_>,
 ) -> Result<Trade, DoorError> {
     dir.rename_to_free(name, dir, temporary)?;
-    let look = old.look(dir, temporary, PATIENCE);
+    let look = old.look(dir, temporary, patience);
     if look.is_same {
-        return Ok(Trade::Done { is_written: look.is_written });
+        return Ok(Trade::Done { has_writer: look.has_writer });
     }
     let kept = match dir.rename_to_free(temporary, dir, name) {
         Ok(()) => None,
-        Err(_) => Some(keep_both(dir, temporary, name)?),
+        Err(_) => Some(keep_both(dir, temporary, name)),
     };
     Ok(Trade::Changed { kept })
 }
@@ -125,12 +144,14 @@ pub(super) fn take(
 /// How what is there compares with what was expected.
 struct Comparison {
     is_same: bool,
-    is_written: bool,
+    has_writer: bool,
+    /// Keeps it from a sweep until it is decided what becomes of it.
+    _held: Option<File>,
 }
 
 impl Expected<'_> {
-    fn look(&self, dir: &Dir, name: &OsStr, patience: Duration) -> Comparison {
-        let of_facts = |is_same| Comparison { is_same, is_written: false };
+    fn look(&self, dir: &Dir, name: &OsStr, patience: Patience<'_>) -> Comparison {
+        let of_facts = |is_same| Comparison { is_same, has_writer: false, _held: None };
         if self.stat.kind != FileKind::File {
             return of_facts(dir.stat(name).is_ok_and(|stat| self.has_facts(&stat)));
         }
@@ -142,18 +163,25 @@ impl Expected<'_> {
             }
             Ok(_) | Err(_) => return of_facts(false),
         };
-        let is_written = is_still_written(&opened.file, patience);
+        hold_file(&opened.file);
+        let has_writer = is_still_written(&opened.file, patience.writers);
         let Ok(stat) = opened.file.facts() else { return of_facts(false) };
         let is_same = match self.content {
             Some(content) => holds(&opened.file, &stat, content),
             None if self.version.starts_with("s-") => {
                 stat.size == self.stat.size
-                    && hash_file(&mut opened.file, &Cancel::after(LOOK))
-                        .is_ok_and(|sha256| content_version(&sha256) == self.version)
+                    && match hash_file(&mut opened.file, patience.cancel) {
+                        Ok(sha256) => content_version(&sha256) == self.version,
+                        // It has to be decided without the content.
+                        Err(failure) => {
+                            [ErrorCode::Timeout, ErrorCode::Cancelled].contains(&failure.code)
+                                && self.has_facts(&stat)
+                        }
+                    }
             }
             None => self.has_facts(&stat),
         };
-        Comparison { is_same, is_written }
+        Comparison { is_same, has_writer, _held: Some(opened.file) }
     }
 
     /// Whether facts are the expected ones, but for the time at which something got another name.

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
 
-use bailiwick_platform::fs::{RelPath, Root, remove_tree};
+use bailiwick_platform::fs::{RelPath, Root, is_unheld, remove_tree};
 
 use super::*;
 use crate::file::temporary::temporary_name;
@@ -12,9 +12,10 @@ use crate::file::temporary::temporary_name;
 /// How long a test lets a writer be waited for: longer than it takes.
 const LONG: Duration = Duration::from_secs(60);
 
-/// A folder with a file `f` that is to be replaced, and its replacement.
+/// A folder with a file that is to be replaced, and its replacement.
 struct Folder {
     path: PathBuf,
+    name: String,
     dir: WritableDir,
     temporary: OsString,
     old: Stat,
@@ -22,23 +23,30 @@ struct Folder {
 }
 
 impl Folder {
+    /// Creates one whose file is `f`.
     fn new() -> Self {
+        Self::of("f")
+    }
+
+    fn of(name: &str) -> Self {
         let path = std::env::temp_dir().join(format!("bailiwick-trade-{}", id::new_id()));
         fs::create_dir_all(&path).expect("made");
         let dir =
             Root::open(&path).and_then(|root| root.open_writable_dir(&RelPath::root())).expect("opened");
         let temporary = temporary_name();
-        fs::write(path.join("f"), "old").expect("written");
+        fs::write(path.join(name), "old").expect("written");
         fs::write(path.join(&temporary), "new").expect("written");
         let stat = |name: &OsStr| dir.stat(name).expect("it is there");
-        let (old, new) = (stat(OsStr::new("f")), stat(&temporary));
-        Self { path, dir, temporary, old, new }
+        let (old, new) = (stat(OsStr::new(name)), stat(&temporary));
+        Self { path, name: name.to_owned(), dir, temporary, old, new }
     }
 
-    fn trade(&self, patience: Duration) -> Trade {
+    fn trade(&self, writers: Duration) -> Option<Trade> {
         let old = Expected { stat: &self.old, version: "", content: Some(b"old") };
         let new = Expected { stat: &self.new, version: "", content: Some(b"new") };
-        trade(&self.dir, (&self.temporary, new), (OsStr::new("f"), old), None, patience).expect("traded")
+        let patience = Patience { writers, cancel: &Cancel::after(LONG) };
+        let name = OsStr::new(&self.name);
+        trade(&self.dir, (&self.temporary, new), (name, old), None, patience).expect("traded")
     }
 
     fn content(&self, name: impl AsRef<std::path::Path>) -> String {
@@ -46,18 +54,18 @@ impl Folder {
     }
 
     fn append(&self, text: &str) {
-        let mut file = File::options().append(true).open(self.path.join("f")).expect("opened");
+        let mut file = File::options().append(true).open(self.path.join(&self.name)).expect("opened");
         file.write_all(text.as_bytes()).expect("written");
     }
 
-    /// Whether this file system tells who writes.
+    /// Whether this file system shows who writes.
     fn tells_writers(&self) -> bool {
-        let opened = self.dir.open_file(OsStr::new("f")).expect("opened");
+        let opened = self.dir.open_file(OsStr::new(&self.name)).expect("opened");
         is_open_for_writing(&opened.file).is_some()
     }
 
     fn trades(&self) -> bool {
-        let name = OsStr::new("f");
+        let name = OsStr::new(&self.name);
         let can = self.dir.exchange_at_once(name, &self.dir, &self.temporary).expect("tried");
         can && self.dir.exchange_at_once(name, &self.dir, &self.temporary).expect("tried")
     }
@@ -73,10 +81,10 @@ impl Drop for Folder {
 fn a_file_that_nobody_has_touched_is_replaced() {
     let folder = Folder::new();
     if !folder.trades() {
-        assert_eq!(folder.trade(LONG), Trade::Impossible);
+        assert_eq!(folder.trade(LONG), None);
         return;
     }
-    assert_eq!(folder.trade(LONG), Trade::Done { is_written: false });
+    assert_eq!(folder.trade(LONG), Some(Trade::Done { has_writer: false }));
     assert_eq!(folder.content("f"), "new");
     assert!(!folder.path.join(&folder.temporary).exists());
 }
@@ -86,7 +94,7 @@ fn what_was_written_since_the_last_look_is_given_back() {
     let folder = Folder::new();
     folder.append(" and more");
     if folder.trades() {
-        assert_eq!(folder.trade(LONG), Trade::Changed { kept: None });
+        assert_eq!(folder.trade(LONG), Some(Trade::Changed { kept: None }));
     }
     assert_eq!(folder.content("f"), "old and more");
     assert_eq!(folder.content(&folder.temporary), "new", "which the caller removes");
@@ -101,7 +109,7 @@ fn a_file_that_was_put_in_its_place_is_given_back() {
     if folder.trades() {
         assert_eq!(
             folder.trade(LONG),
-            Trade::Changed { kept: None },
+            Some(Trade::Changed { kept: None }),
             "the content is the same, the file is not"
         );
     }
@@ -124,32 +132,77 @@ fn who_has_the_old_file_open_may_end_what_it_writes() {
             writer.write_all(b" and more").expect("written");
             drop(writer);
         });
-        assert_eq!(folder.trade(LONG), Trade::Changed { kept: None });
+        assert_eq!(folder.trade(LONG), Some(Trade::Changed { kept: None }));
     });
     assert_eq!(folder.content("f"), "old and more");
 }
 
 #[test]
 fn what_was_written_into_both_is_kept() {
-    let folder = Folder::new();
-    if !folder.trades() || !folder.tells_writers() {
-        return;
-    }
-    let mut writer = File::options().append(true).open(folder.path.join("f")).expect("opened");
-    let traded = thread::scope(|scope| {
-        scope.spawn(|| {
-            while folder.content("f") != "new" {
-                thread::yield_now();
-            }
-            folder.append(" line");
-            writer.write_all(b" and more").expect("written");
-            drop(writer);
+    // Beside a long name there is no room for a longer one.
+    for name in ["f", &"f".repeat(230)] {
+        let folder = Folder::of(name);
+        if !folder.trades() || !folder.tells_writers() {
+            return;
+        }
+        let mut writer = File::options().append(true).open(folder.path.join(name)).expect("opened");
+        let traded = thread::scope(|scope| {
+            scope.spawn(|| {
+                while folder.content(name) != "new" {
+                    thread::yield_now();
+                }
+                folder.append(" line");
+                writer.write_all(b" and more").expect("written");
+                drop(writer);
+            });
+            folder.trade(LONG)
         });
-        folder.trade(LONG)
-    });
-    let Trade::Changed { kept: Some(kept) } = traded else { panic!("{traded:?}") };
-    assert_eq!(folder.content("f"), "old and more");
-    assert_eq!(folder.content(kept), "new line");
+        let Some(Trade::Changed { kept: Some(kept) }) = traded else { panic!("{traded:?}") };
+        assert_eq!(folder.content(name), "old and more");
+        assert_eq!(folder.content(&kept), "new line");
+        let kept = kept.to_str().expect("it is text").to_owned();
+        assert_eq!(kept.starts_with("f.meanwhile-"), name == "f", "{kept}");
+        assert!(kept.contains("meanwhile-"), "no sweep takes it: {kept}");
+    }
+}
+
+#[test]
+fn what_can_get_no_other_name_stays_under_the_temporary_one() {
+    let folder = Folder::new();
+    // Nothing that is there can be renamed.
+    let temporary = temporary_name();
+    assert_eq!(keep_both(&folder.dir, &temporary, OsStr::new("f")), temporary);
+}
+
+#[test]
+fn a_file_is_not_swept_while_it_is_compared() {
+    let folder = Folder::new();
+    let old = Expected { stat: &folder.old, version: "", content: Some(b"old") };
+    let patience = Patience { writers: Duration::ZERO, cancel: &Cancel::after(LONG) };
+    let open = || folder.dir.open_file(OsStr::new("f")).expect("opened").file;
+    let held = open();
+    hold_file(&held);
+    // On Windows files are not marked.
+    let are_marked = !is_unheld(&open());
+    drop(held);
+    let look = old.look(&folder.dir, OsStr::new("f"), patience);
+    assert!(look.is_same);
+    assert_eq!(is_unheld(&open()), !are_marked);
+    drop(look);
+    assert!(is_unheld(&open()));
+}
+
+#[test]
+fn what_is_not_compared_in_time_is_known_by_its_facts() {
+    let folder = Folder::new();
+    let (name, cancel) = (OsStr::new("f"), Cancel::after(LONG));
+    cancel.cancel();
+    let patience = Patience { writers: Duration::ZERO, cancel: &cancel };
+    let old = Expected { stat: &folder.old, version: "s-", content: None };
+    assert!(old.look(&folder.dir, name, patience).is_same);
+    let before = Stat { modified_ns: folder.old.modified_ns - 1, ..folder.old };
+    let old = Expected { stat: &before, ..old };
+    assert!(!old.look(&folder.dir, name, patience).is_same, "it was written since");
 }
 
 #[test]
@@ -159,7 +212,7 @@ fn who_keeps_the_old_file_open_is_told_of() {
         return;
     }
     let writer = File::options().append(true).open(folder.path.join("f")).expect("opened");
-    assert_eq!(folder.trade(Duration::ZERO), Trade::Done { is_written: true });
+    assert_eq!(folder.trade(Duration::ZERO), Some(Trade::Done { has_writer: true }));
     assert_eq!(folder.content("f"), "new");
     drop(writer);
 }
@@ -168,12 +221,16 @@ fn who_keeps_the_old_file_open_is_told_of() {
 fn what_is_removed_and_was_written_to_is_given_back() {
     let folder = Folder::new();
     let (name, aside) = (OsStr::new("f"), temporary_name());
+    let patience = Patience { writers: PATIENCE, cancel: &Cancel::after(LONG) };
     let old = Expected { stat: &folder.old, version: "m-", content: None };
     folder.append(" and more");
-    assert_eq!(take(&folder.dir, (name, old), &aside).ok(), Some(Trade::Changed { kept: None }));
+    assert_eq!(take(&folder.dir, (name, old), &aside, patience).ok(), Some(Trade::Changed { kept: None }));
     assert_eq!(folder.content("f"), "old and more");
     let now = folder.dir.stat(name).expect("it is there");
     let old = Expected { stat: &now, version: "m-", content: None };
-    assert_eq!(take(&folder.dir, (name, old), &aside).ok(), Some(Trade::Done { is_written: false }));
+    assert_eq!(
+        take(&folder.dir, (name, old), &aside, patience).ok(),
+        Some(Trade::Done { has_writer: false })
+    );
     assert_eq!(folder.content(&aside), "old and more");
 }

@@ -79,7 +79,7 @@ impl Fingerprint {
     }
 }
 
-/// Returns what stands for one entry.
+/// Returns the line of one entry.
 fn number(below: &RelPath, stat: &Stat, target: &[u8]) -> u128 {
     let mut hash = Sha256::new();
     hash.update(below.as_bytes());

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::command::{
     Capture, Kept, Prepared, Running, SearchPath, Tool, closed_folders, describe_memory_excess, granted,
-    level, run, unique,
+    level, process_limits, run, unique,
 };
 use bailiwick_config::SandboxLevel;
 use bailiwick_contract::{Cancel, Containment, ErrorCode, FOR_USER, Failure, Network, SCOPE};
@@ -26,8 +26,6 @@ use super::Repository;
 use super::drivers::{may_name_drivers, without_drivers};
 use super::neutral::{EmptyFile, ListedSettings, as_words, environment, settings};
 
-/// How many files Git may have open.
-const MAX_OPEN_FILES: u64 = 8_192;
 /// How much of its messages is kept.
 const MAX_MESSAGE_BYTES: usize = 16_384;
 /// How much of the list of settings is read.
@@ -395,13 +393,7 @@ impl Git {
                 set_group_id: SetGroupId::Allowed,
             },
             review: None,
-            limits: ProcessLimits {
-                memory_bytes: None,
-                job_memory_bytes: Some(policy.limits.job_memory_bytes),
-                processes: policy.limits.processes,
-                file_bytes: policy.limits.file_bytes,
-                open_files: MAX_OPEN_FILES,
-            },
+            limits: ProcessLimits { memory_bytes: None, ..process_limits(policy.limits) },
         }))
     }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use bailiwick_contract::path::encode_name;
 use bailiwick_contract::{Failure, StageName};
 use bailiwick_platform::fs::{Dir, RelPath};
-use bailiwick_policy::{CLOSED_FILES, ENVIRONMENT_FILE, PathRules};
+use bailiwick_policy::{ASK_FILES, CLOSED_FILES, ENVIRONMENT_FILE, PathRules};
 
 use crate::search::IgnoreRules;
 
@@ -93,7 +93,8 @@ pub(super) fn warning(closed: &[ClosedFile], cwd: &Path, rules: &PathRules) -> O
         0 => return None,
         _ => format!("commands of this scope cannot read {}{more}, closed in this scope.", shown.join(", ")),
     };
-    let can_open = |file: &&&ClosedFile| rule_for(&file.rel, rules) != Some(CLOSED_FILES);
+    let can_open =
+        |file: &&&ClosedFile| !matches!(rule_for(&file.rel, rules), Some(CLOSED_FILES | ASK_FILES));
     let to_open: Vec<String> =
         below.iter().take(MAX_NAMED).filter(can_open).map(|file| show(&file.rel)).collect();
     if !to_open.is_empty() {

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use bailiwick_platform::screen::{
-    CLIPBOARD_OWNER, Clipping, ClippingKind, Displays, Judge, ScreenError, Window,
+    CLIPBOARD_OWNER, Clipping, ClippingKind, ClippingLimits, Displays, Judge, ScreenError, Window,
 };
 use bailiwick_policy::Scope;
 
@@ -14,15 +14,15 @@ use super::control::is_shown;
 /// Reads the clipboard of a display unless its owner is a program that the scope does not show, or says that it is a secret.
 ///
 /// # Errors
-/// [`ScreenError`], of which [`ScreenError::Refused`] stands for such an owner.
+/// [`ScreenError`], of which [`ScreenError::Refused`] is for such an owner.
 pub fn read_clipboard(
     displays: &Displays,
     scope: &Arc<Scope>,
     display: Option<&str>,
     wanted: Option<ClippingKind>,
-    limit: usize,
+    limits: ClippingLimits,
 ) -> Result<Clipping, ScreenError> {
     let judging = Arc::clone(scope);
     let judge: Judge = Box::new(move |windows: &[Window]| is_shown(&judging, windows, CLIPBOARD_OWNER));
-    displays.read_clipboard(display, wanted, limit, &judge)
+    displays.read_clipboard(display, wanted, limits, &judge)
 }

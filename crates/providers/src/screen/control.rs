@@ -2,7 +2,7 @@
 //!
 //! The only place that changes windows: `tests/it/architecture.rs` holds it to that.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -11,25 +11,13 @@ use bailiwick_platform::screen::{Displays, ScreenError, Window, WindowChange, Wi
 use bailiwick_policy::Scope;
 
 use super::shot::withheld;
+use crate::elements::ActionEffect;
 
 /// How long a change is waited for: a busy computer takes its time, and a program may have to put things away.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// How long it is until the windows are read again, at first and at most.
 const FIRST_LOOK: Duration = Duration::from_millis(2);
 const LAST_LOOK: Duration = Duration::from_millis(50);
-
-/// What came of a change.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ChangeEffect {
-    /// It was read back as wished.
-    Confirmed,
-    /// The window changed, but not as wished.
-    Partial,
-    /// The window is as it was.
-    SuspectedNoop,
-    /// It was asked for, and how the window is now could not be read.
-    Unverifiable,
-}
 
 /// A change that was asked for.
 #[derive(Debug)]
@@ -39,15 +27,15 @@ pub struct WindowChanged {
     /// The window as it is; none if it is closed, or could not be read.
     pub after: Option<Window>,
     /// What came of it; none where nothing was to be done.
-    pub effect: Option<ChangeEffect>,
-    /// A dialog of the window that came up instead.
+    pub effect: Option<ActionEffect>,
+    /// A dialog of the window that came up since it was judged, where the change is not done.
     pub dialog: Option<String>,
 }
 
 /// Changes a window that a scope shows, and waits until that is seen. With `dry_run` it is judged only.
 ///
 /// # Errors
-/// [`ScreenError`], of which [`ScreenError::Refused`] stands for a window that the scope does not show. Nothing was changed
+/// [`ScreenError`], of which [`ScreenError::Refused`] is for a window that the scope does not show. Nothing was changed
 /// then.
 pub fn change_window(
     displays: &Displays,
@@ -58,7 +46,12 @@ pub fn change_window(
     cancel: &Cancel,
 ) -> Result<WindowChanged, ScreenError> {
     let (judging, judged) = (Arc::clone(scope), id.to_owned());
-    let judge = move |windows: &[Window]| is_shown(&judging, windows, &judged);
+    let dialogs = Arc::new(OnceLock::new());
+    let known = Arc::clone(&dialogs);
+    let judge = move |windows: &[Window]| {
+        let _ = known.set(dialogs_of(windows, &judged));
+        is_shown(&judging, windows, &judged)
+    };
     let before = displays.change_window(id, change, Box::new(judge), !dry_run)?;
     if dry_run {
         return Ok(WindowChanged { after: Some(before.clone()), before, effect: None, dialog: None });
@@ -66,20 +59,20 @@ pub fn change_window(
     let (until, mut pause) = (Instant::now() + PATIENCE, FIRST_LOOK);
     loop {
         let Ok(windows) = displays.windows_beside(id) else {
-            let effect = Some(ChangeEffect::Unverifiable);
+            let effect = Some(ActionEffect::Unverifiable);
             return Ok(WindowChanged { before, after: None, effect, dialog: None });
         };
         let after = windows.iter().find(|window| window.id == id).cloned();
         let is_done = is_done(change, &before, after.as_ref());
         if is_done || Instant::now() >= until || cancel.check().is_err() {
             let effect = match &after {
-                _ if is_done => ChangeEffect::Confirmed,
-                Some(after) if !is_same(&before, after) => ChangeEffect::Partial,
-                _ => ChangeEffect::SuspectedNoop,
+                _ if is_done => ActionEffect::Confirmed,
+                Some(after) if !is_same(&before, after) => ActionEffect::Partial,
+                _ => ActionEffect::SuspectedNoop,
             };
             // One that cannot be shown any more says nothing of itself.
             let after = after.filter(|_| is_shown(scope, &windows, id));
-            let dialog = if is_done { None } else { dialog_of(scope, &windows, id) };
+            let dialog = if is_done { None } else { new_dialog(scope, &windows, id, dialogs.get()) };
             return Ok(WindowChanged { before, after, effect: Some(effect), dialog });
         }
         thread::sleep(pause);
@@ -93,12 +86,20 @@ pub(super) fn is_shown(scope: &Scope, windows: &[Window], id: &str) -> bool {
     windows.iter().zip(withheld).any(|(window, withheld)| window.id == id && !withheld)
 }
 
-fn dialog_of(scope: &Scope, windows: &[Window], id: &str) -> Option<String> {
-    let dialog = windows.iter().rev().find(|window| window.owner.as_deref() == Some(id) && window.mapped)?;
-    is_shown(scope, windows, &dialog.id).then(|| dialog.id.clone())
+/// Lists the dialogs of a window that show, from the bottom of the pile to its top.
+fn dialogs_of(windows: &[Window], id: &str) -> Vec<String> {
+    let of_it = windows.iter().filter(|window| window.owner.as_deref() == Some(id) && window.mapped);
+    of_it.map(|window| window.id.clone()).collect()
 }
 
-/// Returns whether a window is as it was wished.
+/// Returns the highest dialog of a window that was not there before, if the scope shows it.
+fn new_dialog(scope: &Scope, windows: &[Window], id: &str, before: Option<&Vec<String>>) -> Option<String> {
+    let is_new = |dialog: &String| before.is_none_or(|before| !before.contains(dialog));
+    let dialog = dialogs_of(windows, id).into_iter().rev().find(is_new)?;
+    is_shown(scope, windows, &dialog).then_some(dialog)
+}
+
+/// Returns whether a window is as it was requested.
 fn is_done(change: WindowChange, before: &Window, after: Option<&Window>) -> bool {
     let Some(after) = after else { return change == WindowChange::Close };
     match change {

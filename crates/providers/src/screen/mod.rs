@@ -13,7 +13,7 @@ mod scale;
 mod shot;
 
 pub use clipboard::read_clipboard;
-pub use control::{ChangeEffect, WindowChanged, change_window};
+pub use control::{WindowChanged, change_window};
 pub use decode::decode;
 pub use encode::{Format, encode};
 pub use fit::{Fitted, fit};

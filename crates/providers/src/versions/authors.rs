@@ -8,6 +8,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use crate::file::rest_of;
+
 /// How many files are remembered.
 const MAX_FILES: usize = 4_096;
 /// How many callers are remembered of a file.
@@ -16,6 +18,8 @@ const MAX_CALLERS: usize = 16;
 const MAX_AGE: Duration = Duration::from_secs(3_600);
 /// How many files a caller hears of at once.
 const MAX_NEWS: usize = 32;
+/// Of how many callers it is remembered what they have to hear.
+const MAX_UNHEARD: usize = 1_024;
 
 /// The files that callers of one service have written.
 #[derive(Default)]
@@ -31,7 +35,20 @@ pub struct Authors {
 struct Readers {
     files: HashMap<(String, String), (VecDeque<String>, Instant)>,
     /// The changed files, by scope and caller.
-    news: HashMap<(String, String), BTreeSet<String>>,
+    news: HashMap<(String, String), News>,
+}
+
+/// The files that were changed since a caller has read them.
+struct News {
+    files: BTreeSet<String>,
+    /// When the last of them was changed.
+    at: Instant,
+}
+
+impl News {
+    fn is_old(&self, now: Instant) -> bool {
+        now.duration_since(self.at) > MAX_AGE
+    }
 }
 
 struct LastWriter {
@@ -42,9 +59,8 @@ struct LastWriter {
 }
 
 impl Authors {
-    /// Remembers that a caller has written a version of a file.
+    /// Remembers that a caller has written a version of a file. Others hear of it by [`Authors::change`].
     pub fn write(&self, scope: String, path: String, version: &str, caller: &str) {
-        self.change(&scope, &path, caller);
         let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
         if files.len() >= MAX_FILES {
             files.retain(|_, written| written.at.elapsed() <= MAX_AGE);
@@ -65,20 +81,18 @@ impl Authors {
         self.has_heard(&mut readers, scope, path, caller);
         let Readers { files, news } = &mut *readers;
         // What is in a folder that goes is changed, too.
-        let is_in =
-            |name: &str| name.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
-        for ((of, name), (callers, at)) in
-            files.iter_mut().filter(|((of, name), _)| of == scope && is_in(name))
-        {
+        let is_changed = |(of, name): &(String, String)| of == scope && rest_of(name, path).is_some();
+        files.retain(|key, (callers, at)| {
+            if !is_changed(key) {
+                return true;
+            }
             let is_old = at.elapsed() > MAX_AGE;
             for other in callers.iter().filter(|it| *it != caller && !is_old) {
-                let news = news.entry((of.clone(), other.clone())).or_default();
-                if news.len() < MAX_NEWS {
-                    news.insert(name.clone());
-                }
+                add_news(news, (key.0.clone(), other.clone()), &key.1);
             }
             callers.retain(|it| it == caller);
-        }
+            !callers.is_empty()
+        });
         self.unheard.store(readers.news.len(), Ordering::Release);
     }
 
@@ -88,9 +102,9 @@ impl Authors {
             return BTreeSet::new();
         }
         let mut readers = self.readers.lock().unwrap_or_else(PoisonError::into_inner);
-        let news = readers.news.remove(&(scope(), caller())).unwrap_or_default();
+        let news = readers.news.remove(&(scope(), caller()));
         self.unheard.store(readers.news.len(), Ordering::Release);
-        news
+        news.filter(|news| !news.is_old(Instant::now())).map(|news| news.files).unwrap_or_default()
     }
 
     /// Forgets that a caller was to hear of a file: it knows what is there now.
@@ -100,8 +114,8 @@ impl Authors {
         }
         let key = (scope.to_owned(), caller.to_owned());
         if let Some(news) = readers.news.get_mut(&key) {
-            news.remove(path);
-            if news.is_empty() {
+            news.files.remove(path);
+            if news.files.is_empty() {
                 readers.news.remove(&key);
             }
         }
@@ -152,6 +166,23 @@ impl Authors {
     }
 }
 
+/// Adds a file to the news of a caller in a scope. Of too many callers, the one with the oldest hears of nothing.
+fn add_news(all: &mut HashMap<(String, String), News>, caller: (String, String), file: &str) {
+    if all.len() >= MAX_UNHEARD && !all.contains_key(&caller) {
+        all.retain(|_, news| !news.is_old(Instant::now()));
+        if all.len() >= MAX_UNHEARD
+            && let Some(oldest) = all.iter().min_by_key(|(_, news)| news.at).map(|(key, _)| key.clone())
+        {
+            all.remove(&oldest);
+        }
+    }
+    let news = all.entry(caller).or_insert_with(|| News { files: BTreeSet::new(), at: Instant::now() });
+    news.at = Instant::now();
+    if news.files.len() < MAX_NEWS {
+        news.files.insert(file.to_owned());
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -160,14 +191,19 @@ mod tests {
     fn who_has_read_a_file_hears_once_that_another_changed_it() {
         let authors = Authors::default();
         let news = |caller: &str| authors.news(|| "app".to_owned(), || caller.to_owned());
+        // As a write does it.
+        let write = |version: &str, caller: &str| {
+            authors.change("app", "a", caller);
+            authors.write("app".to_owned(), "a".to_owned(), version, caller);
+        };
         authors.read("app", "a", "s-1", "one");
         authors.read("app", "a", "s-1", "two");
         assert!(news("one").is_empty());
-        authors.write("app".to_owned(), "a".to_owned(), "s-2", "two");
+        write("s-2", "two");
         assert!(news("two").is_empty() && authors.news(|| "lib".to_owned(), || "one".to_owned()).is_empty());
         assert_eq!(news("one"), BTreeSet::from(["a".to_owned()]));
         assert!(news("one").is_empty(), "it was heard");
-        authors.write("app".to_owned(), "a".to_owned(), "s-3", "two");
+        write("s-3", "two");
         assert!(news("one").is_empty(), "it has not read it since");
         // Who reads or writes it again knows what is there.
         authors.read("app", "a", "s-3", "one");
@@ -175,12 +211,31 @@ mod tests {
         authors.read("app", "a", "s-4", "one");
         assert!(news("one").is_empty());
         authors.change("app", "a", "two");
-        authors.write("app".to_owned(), "a".to_owned(), "s-5", "one");
+        write("s-5", "one");
         assert!(news("one").is_empty());
         for number in 0..2 * MAX_FILES {
             authors.read("app", &number.to_string(), "s-1", "one");
         }
         assert!(authors.readers.lock().expect("nobody else has it").files.len() <= MAX_FILES);
+    }
+
+    #[test]
+    fn what_nobody_fetches_is_forgotten() {
+        let authors = Authors::default();
+        let count = || {
+            let readers = authors.readers.lock().expect("nobody else has it");
+            (readers.files.len(), readers.news.len())
+        };
+        for number in 0..MAX_UNHEARD + 8 {
+            authors.read("app", "a", "s-1", &number.to_string());
+            authors.change("app", "a", "writer");
+        }
+        assert_eq!(count(), (0, MAX_UNHEARD), "nobody knows the file, and the oldest news are gone");
+        let news = |caller: &str| authors.news(|| "app".to_owned(), || caller.to_owned());
+        assert!(news("0").is_empty());
+        assert_eq!(news(&MAX_UNHEARD.to_string()), BTreeSet::from(["a".to_owned()]));
+        let news = News { files: BTreeSet::new(), at: Instant::now() };
+        assert!(!news.is_old(news.at + MAX_AGE) && news.is_old(news.at + MAX_AGE * 2));
     }
 
     #[test]

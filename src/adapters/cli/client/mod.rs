@@ -1,6 +1,6 @@
 //! `client …`: Bailiwick in the settings of AI clients, put in, looked at, and taken out again.
 //!
-//! Writes into files that belong to other programs, and so with confirm: only its own entry, shown before
+//! Writes into files that belong to other programs, and so with care: only its own entry, shown before
 //! and backed up, everything else as it was to the byte. It never writes a token, and it never guesses:
 //! a file that it cannot parse stays as it is.
 

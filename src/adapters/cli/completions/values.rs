@@ -25,7 +25,7 @@ const ABOUT: usize = 60;
 /// A value, and what it is about.
 type Value = (String, String);
 
-/// Reads the question that the scripts ask: `bailiwick completions --values -- WORDS`. By hand, since the words are
+/// Reads the question that the scripts ask: `--values -- WORDS` of `completions`, which is hidden,. By hand, since the words are
 /// those of a command line that is not yet whole.
 pub fn asked(words: &[OsString]) -> Option<Vec<String>> {
     let ["completions", "--values", "--"] =

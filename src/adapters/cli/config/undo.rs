@@ -1,4 +1,4 @@
-//! `undo`: the config as it was before the last change.
+//! `config undo`: the config as it was before the last change.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use bailiwick_contract::{ErrorCode, Failure};
 
 use super::super::args::ConfigUndoArgs;
 use super::super::ask;
-use super::super::home::Home;
+use super::super::home::{Home, changed_meanwhile};
 use super::super::printer::{Printer, Report, one_line, printable};
 use super::edit::{diff, report, write_over};
 use super::examine::{examine, problems_text};
@@ -18,7 +18,6 @@ use crate::installation::kept_configs::KeptConfigs;
 /// # Errors
 /// `not_found` where none is kept; `conflict` where the kept one would be refused now.
 pub fn run(home: &Home, printer: Printer, args: &ConfigUndoArgs) -> Result<Report, Failure> {
-    let lock = home.lock()?;
     let file = &home.config_path;
     let kept = KeptConfigs::of(&home.dirs).list().pop().ok_or_else(|| {
         Failure::new(ErrorCode::NotFound, "no earlier config is kept")
@@ -41,9 +40,13 @@ pub fn run(home: &Home, printer: Printer, args: &ConfigUndoArgs) -> Result<Repor
     let is_asked = !args.yes && ask::is_possible(printer);
     if is_asked {
         printer.talk(printable(&diff).trim_end());
-        if !ask::yes(printer, "Write this?").unwrap_or(false) {
+        if !ask::yes(printer, "Write this?")? {
             return Ok(report("Left as it was.\n".to_owned(), file, false, diff, None));
         }
+    }
+    let lock = home.lock()?;
+    if read(file)? != before || KeptConfigs::of(&home.dirs).list().last() != Some(&kept) {
+        return Err(changed_meanwhile());
     }
     write_over(file, &after)?;
     drop(lock);

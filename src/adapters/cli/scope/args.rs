@@ -129,8 +129,8 @@ pub struct ScopeEditArgs {
     /// Remove a rule from every list
     #[arg(long = "remove-rule", alias = "forget", value_name = "RULE")]
     pub forget: Vec<String>,
-    /// Other hosts than those that the scope names: deny or ask
-    #[arg(long, value_name = "WHAT", hide = true,
+    /// Hosts that are not named: deny or ask
+    #[arg(long, value_name = "WHAT", hide_possible_values = true,
         value_parser = word::<OtherHosts>(&["deny", "ask"]))]
     pub other_hosts: Option<OtherHosts>,
     /// What commands reach: none, loopback or full

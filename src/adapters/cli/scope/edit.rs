@@ -121,7 +121,10 @@ fn commands(policy: &mut ScopePolicy, args: &ScopeEditArgs) -> Result<(), Failur
     if let Some(network) = &args.network {
         policy.network = Some(network.clone());
     }
-    if let Some(otherwise) = args.other_hosts {
+    let names_no_hosts = matches!(policy.network, Some(NetworkRule::None | NetworkRule::Loopback));
+    // They are refused already.
+    let otherwise = args.other_hosts.filter(|it| *it != OtherHosts::Deny || !names_no_hosts);
+    if let Some(otherwise) = otherwise {
         let hosts = match policy.network.take() {
             Some(NetworkRule::Hosts(list)) => list.hosts,
             Some(NetworkRule::Full) => {
@@ -130,7 +133,7 @@ fn commands(policy: &mut ScopePolicy, args: &ScopeEditArgs) -> Result<(), Failur
                     "--other-hosts",
                     "commands reach the whole network, and so every host",
                 )
-                .hint("Add `--network loopback` in a command before; then name the hosts."));
+                .hint("Run `bailiwick scope edit ID --network loopback` first, then name the hosts."));
             }
             None | Some(NetworkRule::None | NetworkRule::Loopback) => Vec::new(),
         };

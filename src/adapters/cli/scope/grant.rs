@@ -24,12 +24,16 @@ pub fn allow(scope: &mut ScopeConfig, AllowArgs { grant: args, ask }: &AllowArgs
     let policy = &mut scope.policy;
     for glob in &args.files {
         policy.closed_files.retain(|it| it != glob);
+        let was_asked = policy.ask_files.contains(glob);
         if *ask {
             move_to(glob.clone(), &mut policy.ask_files);
         } else {
             policy.ask_files.retain(|it| it != glob);
         }
-        move_to(glob.clone(), &mut policy.open_sensitive);
+        // To ask no more about files opens none that are closed because they are sensitive.
+        if *ask || !was_asked {
+            move_to(glob.clone(), &mut policy.open_sensitive);
+        }
     }
     for name in &args.operation {
         let name = operation(name)?;

@@ -17,6 +17,6 @@ pub use args::ScopeCommand;
 pub use grant::allow_hosts;
 pub use list::{screen_words, states};
 pub use output::{ScopeChangeOutput, ScopeListOutput, ScopeRemoveOutput, ScopeShowOutput};
-pub use report::{change, place_of, without_values};
+pub use report::{change, change_in, confirmed, place_of, without_values};
 pub use run::run;
 pub use show::{Effective, effective};

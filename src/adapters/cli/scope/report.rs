@@ -2,6 +2,8 @@
 
 use bailiwick_config::{Config, ScopeConfig, ShellMode};
 use bailiwick_contract::{Capability, ErrorCode, Failure, ScopeType};
+use bailiwick_engine::operations::FAMILIES;
+use bailiwick_engine::registry::Registry;
 use bailiwick_policy::{OwnFolders, RootPaths, Scope};
 
 use super::super::args::ConfirmArgs;
@@ -113,7 +115,8 @@ pub fn told(
     after: &ScopeConfig,
     said: &str,
 ) -> Result<Report, Failure> {
-    Scope::compile(after, &RootPaths::new(&config.scopes), &OwnFolders::of(&home.dirs))?;
+    let compiled = Scope::compile(after, &RootPaths::new(&config.scopes), &OwnFolders::of(&home.dirs))?;
+    Registry::new(FAMILIES).check_asked_operations(&compiled)?;
     Config::parse(&home.config_path, config.text().as_bytes())
         .map_err(|error| Failure::invalid(error.place.trim_matches('`'), error.problem).hint(error.fix))?;
     let difference = Difference::new(before, Some(after));
@@ -125,9 +128,13 @@ pub fn told(
     text.push_str(&format!("  grants   {}\n", grants(after)));
     let mut note = None;
     if runs_commands(after) {
-        if !before.is_some_and(runs_commands) {
+        let was = before.filter(|it| runs_commands(it)).map(commands_setup::describe).transpose()?;
+        let was = was.unwrap_or_default();
+        let new: Vec<_> =
+            commands_setup::describe(after)?.into_iter().filter(|line| !was.contains(line)).collect();
+        if !new.is_empty() {
             text.push_str("commands\n");
-            text.push_str(&labelled(&commands_setup::describe(after)?));
+            text.push_str(&labelled(&new));
         }
         if after.policy.allowed_commands.is_empty() && after.policy.shell == ShellMode::Off {
             note = Some(format!(

@@ -12,10 +12,11 @@ use bailiwick_providers::versions::VersionStore;
 use super::super::history::{KeptChanges, UndoState, find_entry, scope_of_key, short_id};
 use super::super::home::Home;
 use super::super::local_time::since;
+use super::super::scope::place_of;
 use super::args::UndoArgs;
 
 /// What `history.undo` is asked for.
-pub struct Wanted {
+pub struct UndoRequest {
     /// The scope.
     pub scope: String,
     /// Its input.
@@ -27,7 +28,11 @@ pub struct Wanted {
 /// # Errors
 /// `not_found` if nothing of it is kept; `invalid_request` if it is in several scopes; `conflict` if it was taken back
 /// before.
-pub fn find(home: &Home, args: &UndoArgs) -> Result<Wanted, Failure> {
+pub fn find(home: &Home, args: &UndoArgs) -> Result<UndoRequest, Failure> {
+    let config = home.config()?;
+    if let Some(scope) = &args.scope {
+        place_of(&config, scope)?;
+    }
     match (&args.operation, &args.since) {
         (Some(id), _) => of_operation(home, args, id),
         (None, Some(when)) => since_time(home, args, when),
@@ -35,21 +40,21 @@ pub fn find(home: &Home, args: &UndoArgs) -> Result<Wanted, Failure> {
     }
 }
 
-fn wanted(scope: &str, input: Value) -> Wanted {
+fn request(scope: &str, input: Value) -> UndoRequest {
     let Value::Object(input) = input else { unreachable!("an input is an object") };
-    Wanted { scope: scope.to_owned(), input }
+    UndoRequest { scope: scope.to_owned(), input }
 }
 
-fn of_operation(home: &Home, args: &UndoArgs, id: &str) -> Result<Wanted, Failure> {
+fn of_operation(home: &Home, args: &UndoArgs, id: &str) -> Result<UndoRequest, Failure> {
     let entry = find_entry(home, args.scope.as_deref(), id)?;
     let id = entry.operation_id.as_str();
     let kept = KeptChanges::since(home, id::began_ms(id).unwrap_or(entry.at_ms));
     let named = format!("`{}` ({})", short_id(id), entry.op);
     match kept.state(&entry) {
-        Some(UndoState::Possible { .. }) => Ok(wanted(&entry.scope, json!({"operation": id}))),
+        Some(UndoState::Possible { .. }) => Ok(request(&entry.scope, json!({"operation": id}))),
         Some(UndoState::TakenBack { by }) => {
             Err(Failure::new(ErrorCode::Conflict, format!("{named} was taken back already"))
-                .hint(format!("`bailiwick undo {}` does it again.", short_id(&by))))
+                .hint(format!("`bailiwick undo {}` reverts that undo.", short_id(&by))))
         }
         Some(state @ (UndoState::Expired | UndoState::OutOfReach | UndoState::NothingKept)) => {
             Err(Failure::new(ErrorCode::NotFound, format!("{named} cannot be taken back: {}", state.why()))
@@ -60,7 +65,7 @@ fn of_operation(home: &Home, args: &UndoArgs, id: &str) -> Result<Wanted, Failur
     }
 }
 
-fn since_time(home: &Home, args: &UndoArgs, when: &str) -> Result<Wanted, Failure> {
+fn since_time(home: &Home, args: &UndoArgs, when: &str) -> Result<UndoRequest, Failure> {
     let (now, since_ms) = (now_ms(), since(when, now_ms())?);
     let keys = KeptChanges::keys(home);
     let mut scopes = BTreeSet::new();
@@ -79,7 +84,7 @@ fn since_time(home: &Home, args: &UndoArgs, when: &str) -> Result<Wanted, Failur
         (Some(scope), None) => {
             // What comes while it is shown and asked about is not part of it.
             let input = json!({"since": rfc3339(since_ms), "until": rfc3339(now), "callers": "all"});
-            Ok(wanted(scope, input))
+            Ok(request(scope, input))
         }
         (Some(_), Some(_)) => {
             let failure = Failure::invalid("--scope", "files of several scopes were changed since then");
@@ -90,7 +95,7 @@ fn since_time(home: &Home, args: &UndoArgs, when: &str) -> Result<Wanted, Failur
     }
 }
 
-fn newest(home: &Home, args: &UndoArgs) -> Result<Wanted, Failure> {
+fn newest(home: &Home, args: &UndoArgs) -> Result<UndoRequest, Failure> {
     let keys = KeptChanges::keys(home);
     let mut taken_back = BTreeSet::new();
     let mut found = None;
@@ -104,7 +109,7 @@ fn newest(home: &Home, args: &UndoArgs) -> Result<Wanted, Failure> {
             return ControlFlow::Continue(false);
         }
         let operation = it.batch.as_ref().unwrap_or(&it.operation_id);
-        found = Some(wanted(scope_of_key(&it.scope), json!({"operation": operation})));
+        found = Some(request(scope_of_key(&it.scope), json!({"operation": operation})));
         ControlFlow::Break(())
     });
     found.ok_or_else(|| nothing("nothing is kept that could be taken back"))

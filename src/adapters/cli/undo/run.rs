@@ -12,7 +12,7 @@ use super::super::home::Home;
 use super::super::local_time::day_and_time;
 use super::super::printer::{Printer, Report, one_line, printable, table, to_user};
 use super::args::UndoArgs;
-use super::find::{Wanted, find};
+use super::find::{UndoRequest, find};
 use super::output::{UndoOutput, UndoneChangeOutput, UndoneFileOutput};
 
 /// How many changes are listed; the others are counted.
@@ -24,13 +24,13 @@ const LISTED: usize = 20;
 /// `not_found` if nothing is kept; `conflict` if something was changed again since; those of the service.
 pub fn run(home: &Home, printer: Printer, args: &UndoArgs) -> Result<Report, Failure> {
     let wanted = find(home, args)?;
-    let mut preview = ask_service(home, printer, &wanted, true)?;
-    let text = described(home, &mut preview);
-    if args.dry_run {
-        return Ok(report(format!("Would take back:\n{text}"), &preview));
-    }
-    let is_asked = !args.yes && ask::is_possible(printer);
-    if is_asked {
+    let is_asked = !args.yes && !args.dry_run && ask::is_possible(printer);
+    if args.dry_run || is_asked {
+        let mut preview = ask_service(home, printer, &wanted, true)?;
+        let text = described(home, &mut preview);
+        if args.dry_run {
+            return Ok(report(format!("Would take back:\n{text}"), &preview));
+        }
         printer.talk(text.trim_end());
         if !ask::yes(printer, "Take this back?")? {
             return Ok(report("Left as it was.\n".to_owned(), &preview));
@@ -45,7 +45,7 @@ pub fn run(home: &Home, printer: Printer, args: &UndoArgs) -> Result<Report, Fai
     let text = format!("{shown}Took back {changes}: {}.\n", count(done.files.len(), "file"));
     let report = report(text, &done);
     Ok(match &done.operation_id {
-        Some(id) => report.note(format!("hint: `bailiwick undo {}` does it again.", short_id(id))),
+        Some(id) => report.note(format!("hint: `bailiwick undo {}` reverts this undo.", short_id(id))),
         None => report,
     })
 }
@@ -59,7 +59,12 @@ fn report(text: String, output: &UndoOutput) -> Report {
 }
 
 /// Has `history.undo` take the changes back, or show what that changes.
-fn ask_service(home: &Home, printer: Printer, wanted: &Wanted, dry_run: bool) -> Result<UndoOutput, Failure> {
+fn ask_service(
+    home: &Home,
+    printer: Printer,
+    wanted: &UndoRequest,
+    dry_run: bool,
+) -> Result<UndoOutput, Failure> {
     let mut options = Map::new();
     if dry_run {
         options.insert("dryRun".to_owned(), Value::Bool(true));
@@ -149,7 +154,8 @@ fn described(home: &Home, output: &mut UndoOutput) -> String {
 /// Says what becomes of a file.
 fn file_row(file: &UndoneFileOutput) -> Vec<String> {
     let what = match (&file.version_before, &file.version, &file.moved_from) {
-        (_, None, _) => "removed",
+        (None, None, _) => "unchanged",
+        (Some(_), None, _) => "removed",
         (None, Some(_), _) => "restored",
         (_, _, Some(_)) => "moved back",
         (before, after, None) if before == after => "unchanged",

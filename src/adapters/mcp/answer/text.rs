@@ -192,6 +192,9 @@ fn elements(data: &Value) -> Option<Answer> {
     if data["complete"] == false {
         about.push("not all elements could be read".to_owned());
     }
+    if data["truncated"] == true {
+        about.push("there are more elements than are listed".to_owned());
+    }
     Some(Answer::below(lines.join("\n"), about))
 }
 

@@ -3,9 +3,12 @@
 
 #![expect(clippy::disallowed_methods, reason = "the folder is Bailiwick's own, in its state folder")]
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
@@ -29,6 +32,45 @@ pub struct Journal {
     folder: PathBuf,
     name: String,
     lock: FileLock,
+    /// Of a batch that runs in this process. After the lock: it is let go of first.
+    own: Option<OwnBatch>,
+}
+
+/// A batch that runs in this process, by the path of its journal.
+#[derive(Debug)]
+struct OwnBatch {
+    path: PathBuf,
+    has_ended: bool,
+}
+
+/// The journals of the batches that run in this process.
+static OWN: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+/// How many journals of this process were let go of before they had ended.
+static LEFT: AtomicU64 = AtomicU64::new(0);
+
+fn own() -> MutexGuard<'static, BTreeSet<PathBuf>> {
+    OWN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Returns how many batches of this process have left their journals, so that they have to be looked for.
+pub fn left_journals() -> u64 {
+    LEFT.load(Ordering::Acquire)
+}
+
+impl OwnBatch {
+    fn new(path: PathBuf) -> Self {
+        own().insert(path.clone());
+        Self { path, has_ended: false }
+    }
+}
+
+impl Drop for OwnBatch {
+    fn drop(&mut self) {
+        own().remove(&self.path);
+        if !self.has_ended {
+            LEFT.fetch_add(1, Ordering::Release);
+        }
+    }
 }
 
 /// A batch whose process has gone before it had ended.
@@ -50,7 +92,7 @@ pub struct UnfinishedBatch {
 pub struct FoundBatches {
     /// Those whose processes have gone.
     pub unfinished: Vec<UnfinishedBatch>,
-    /// Whether others run, in this process or another.
+    /// Whether others run, in other processes.
     pub are_some_running: bool,
 }
 
@@ -62,15 +104,19 @@ impl Journal {
     pub fn begin(state: &Path, batch: &str, scope: &str, caller: &Caller) -> io::Result<Self> {
         let folder = folder(state);
         create_private_dir(&folder)?;
+        let own = Some(OwnBatch::new(folder.join(batch)));
         let lock = FileLock::try_take(&folder, &lock_name(batch))?.ok_or(io::ErrorKind::WouldBlock)?;
         let entry =
             Entry { scope: scope.to_owned(), caller: caller.name.clone(), token: caller.token.clone() };
         replace_private_file(&folder.join(batch), &serde_json::to_vec(&entry).map_err(io::Error::other)?)?;
-        Ok(Self { folder, name: batch.to_owned(), lock })
+        Ok(Self { folder, name: batch.to_owned(), lock, own })
     }
 
     /// Writes down that nothing is left to be taken back.
-    pub fn end(self) {
+    pub fn end(mut self) {
+        if let Some(own) = &mut self.own {
+            own.has_ended = true;
+        }
         // What cannot be removed is taken back once more, and finds nothing.
         let _ = fs::remove_file(self.folder.join(&self.name));
         drop(self.lock);
@@ -91,14 +137,14 @@ pub fn find_batches(state: &Path) -> FoundBatches {
     let mut found = FoundBatches::default();
     let Ok(entries) = fs::read_dir(&folder) else { return found };
     for name in entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()) {
-        if !id::is_id(&name) {
+        if !id::is_id(&name) || own().contains(&folder.join(&name)) {
             continue;
         }
         let Ok(Some(lock)) = FileLock::try_take(&folder, &lock_name(&name)) else {
             found.are_some_running = true;
             continue;
         };
-        let journal = Journal { folder: folder.clone(), name: name.clone(), lock };
+        let journal = Journal { folder: folder.clone(), name: name.clone(), lock, own: None };
         let read = read_own_file(&folder.join(&name), Secrecy::Secret, MAX_BYTES).ok();
         match read.and_then(|(bytes, _)| serde_json::from_slice::<Entry>(&bytes).ok()) {
             Some(entry) => found.unfinished.push(UnfinishedBatch {
@@ -122,4 +168,38 @@ pub fn folder(state: &Path) -> PathBuf {
 
 fn lock_name(batch: &str) -> String {
     format!("{batch}.lock")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bailiwick_contract::Transport;
+    use bailiwick_platform::fs::remove_tree;
+
+    #[test]
+    fn a_batch_of_this_process_is_looked_for_only_once_it_was_left() {
+        let state = std::env::temp_dir().join(format!("bailiwick-journal-{}", id::new_id()));
+        fs::create_dir(&state).expect("made");
+        let begin = || {
+            let caller = Caller::local(Transport::Cli);
+            Journal::begin(&state, &id::new_id(), "app", &caller).expect("written down")
+        };
+        let found = || {
+            let found = find_batches(&state);
+            (found.unfinished.len(), found.are_some_running)
+        };
+        let (left, ended) = (begin(), begin());
+        assert_eq!(found(), (0, false), "both run here");
+        ended.end();
+        assert_eq!(found(), (0, false));
+        let before = left_journals();
+        drop(left);
+        assert_eq!(left_journals(), before + 1);
+        assert_eq!(found(), (1, false), "it is found each time");
+        let all = find_batches(&state).unfinished;
+        assert_eq!(found(), (0, true), "who takes it back may be another process");
+        all.into_iter().for_each(UnfinishedBatch::end);
+        assert_eq!(found(), (0, false));
+        remove_tree(&state).expect("it was made above");
+    }
 }

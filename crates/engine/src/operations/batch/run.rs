@@ -248,7 +248,7 @@ impl Batch {
             None => Ok(BTreeSet::new()),
             Some(_) => self.take_back().await,
         };
-        // What found no room is taken back by a later request.
+        // A later request tries again where the disk is full.
         let is_tried_again = undone.as_ref().is_err_and(may_pass);
         if let Some(journal) = self.journal.filter(|_| !is_tried_again) {
             journal.end();
@@ -279,7 +279,7 @@ impl Batch {
         }
         if let Err(undo) = undone {
             let then = match is_tried_again {
-                true => "It is tried again at each request, until there is room.".to_owned(),
+                true => "Bailiwick tries again at later requests.".to_owned(),
                 false => format!("Try history.undo with `operation` {}.", self.id),
             };
             failed = failed
@@ -294,9 +294,7 @@ impl Batch {
 
     /// Takes back what file operations of the steps changed. Returns the ids of the requests.
     async fn take_back(&self) -> Result<BTreeSet<String>, Failure> {
-        let outcome = Arc::clone(&self.submit)
-            .submit(&self.caller, None, undo_request(&self.scope, &self.id), &CancellationToken::new())
-            .await;
+        let outcome = Arc::clone(&self.submit).take_back(&self.caller, &self.scope, &self.id).await;
         match outcome.result {
             Ok(data) => {
                 let data: Value = serde_json::from_str(data.text()).unwrap_or_default();
@@ -311,8 +309,7 @@ impl Batch {
 
 /// Returns whether taking back has failed for now: for want of room, or of a history that can be written.
 pub fn may_pass(failure: &Failure) -> bool {
-    let rules = ["no-undo", "no-audit-no-effect"];
-    failure.rule().is_some_and(|rule| rules.contains(&rule)) || failure.code == ErrorCode::ProviderUnavailable
+    failure.details.contains_key("disk") || failure.code == ErrorCode::ProviderUnavailable
 }
 
 /// Creates the request that takes the changes of a batch back.

@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 
 use crate::registry::prelude::*;
 use bailiwick_contract::Image;
-use bailiwick_platform::screen::ClippingKind;
+use bailiwick_platform::screen::{ClippingKind, ClippingLimits};
 use bailiwick_providers::screen::read_clipboard;
 
 use super::refusal::{TARGET, refused};
@@ -90,9 +90,9 @@ impl RunBlocking for Op {
         });
         let room = permit.limits().max_output_bytes.saturating_sub(FRAME_BYTES);
         // A picture goes beside the data, which the limit is made for.
-        let limit = if wanted == Some(ClippingKind::Image) { MAX_IMAGE_BYTES } else { room };
+        let limits = ClippingLimits { text: room, image: MAX_IMAGE_BYTES };
         let clipping =
-            read_clipboard(&cx.service.displays, permit.needed_scope()?, permit.id(), wanted, limit)
+            read_clipboard(&cx.service.displays, permit.needed_scope()?, permit.id(), wanted, limits)
                 .map_err(refused)?;
         let mut output = Output { types: clipping.types, ..Output::default() };
         let Some((kind, bytes)) = clipping.content else {

@@ -119,7 +119,7 @@ pub async fn make_ready(
         repositories: Arc::clone(&cx.service.repositories),
         dirs: cx.service.dirs.clone(),
         network_group: network_group(cx, scope.id()),
-        session: cx.caller.session.clone(),
+        client: format!("{} {}", cx.caller.identity(), cx.caller.client_session().unwrap_or_default()),
         asks,
         environment,
         has_terminal: attached == Attached::Terminal,

@@ -1,6 +1,7 @@
 //! `computer.info`: who and where this is, and what the caller may do here.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use serde_json::{Map, Value, json};
 
@@ -18,7 +19,7 @@ use bailiwick_platform::launch::{hides_files, job_memory, levels};
 use bailiwick_platform::system::system;
 use bailiwick_policy::{Grants, STAGES, Scope, Standing};
 use bailiwick_providers::codex;
-use bailiwick_providers::command::{VersionContext, installed_tools, level, tool_versions};
+use bailiwick_providers::command::{TIME_OF_ALL, VersionContext, installed_tools, level, tool_versions};
 
 /// The operation.
 pub struct Op;
@@ -235,6 +236,7 @@ fn may_run_commands(cx: &Context, scope: &Scope) -> bool {
 /// Returns the versions of the usual programs that are installed, for each scope where the caller may run them.
 async fn versions(cx: &Context, scopes: &[&Arc<Scope>]) -> Result<Value, Failure> {
     let mut versions = Map::new();
+    let end = Instant::now() + TIME_OF_ALL;
     for scope in scopes.iter().copied().filter(|scope| may_run_commands(cx, scope)) {
         let around = VersionContext {
             launcher: Arc::clone(&cx.service.launcher),
@@ -246,7 +248,7 @@ async fn versions(cx: &Context, scopes: &[&Arc<Scope>]) -> Result<Value, Failure
         let runs_any = runs_any(scope);
         let allowed = scope.commands().rules().implications();
         let may_run = |name: &str| runs_any || allowed.iter().any(|(program, _)| program == name);
-        let found = tool_versions(&around, may_run).await?;
+        let found = tool_versions(&around, end, may_run).await?;
         if !found.is_empty() {
             versions.insert(scope.id().to_owned(), json!(found));
         }

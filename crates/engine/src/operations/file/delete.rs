@@ -82,6 +82,7 @@ impl RunBlocking for Op {
         );
         let (removed, undo_id) = undo.settle(removed)?;
         let counts = removed.counts;
+        removed.warning.into_iter().for_each(|warning| cx.warn(warning));
         cx.summarize(format!("{} files, {} folders, {} bytes", counts.files, counts.folders, counts.bytes));
         Ok(Output {
             path: place.path.shown(),

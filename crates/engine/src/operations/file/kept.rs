@@ -1,12 +1,12 @@
 //! What the changing operations of this family have in common: keeping files as they are before.
 
-use std::fmt::Display;
-use std::io::ErrorKind;
+use std::collections::HashSet;
+use std::io::{self, ErrorKind};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use crate::registry::Context;
-use bailiwick_contract::{Cancel, Capability, ErrorCode, Failure, Transport, id};
+use bailiwick_contract::{Cancel, Capability, ErrorCode, Failure, id};
 use bailiwick_policy::{PathRules, Permit, PermittedPath};
 use bailiwick_providers::file::{
     Current, MAX_PLAIN_BYTES, Outgoing, Place, Slot, Whole, cannot_undo, current,
@@ -58,8 +58,7 @@ fn may_be_kept(permit: &Permit, path: &PermittedPath) -> bool {
 /// Names who asks: the token, or the user. Clients on standard input and output, which have no token as a rule, are told
 /// apart by their sessions; elsewhere a session is one connection, or one command, of a client that has many.
 fn asker(cx: &Context) -> String {
-    let session = cx.caller.session.as_deref().filter(|_| cx.caller.transport == Transport::Stdio);
-    format!("{}\0{}", cx.caller.identity(), session.unwrap_or_default())
+    format!("{}\0{}", cx.caller.identity(), cx.caller.client_session().unwrap_or_default())
 }
 
 /// Remembers that the caller has read a version of a file.
@@ -87,8 +86,9 @@ pub fn warn_of_changes(cx: &Context, permit: &Permit) {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
+    let them = if news.len() == 1 { "it" } else { "them" };
     cx.warn(format!(
-        "Another client has changed {}{more} since you read that: read it again before you build on it.",
+        "Another client changed {}{more} since you last read {them}. Read {them} again before you edit {them}.",
         names.join(", ")
     ));
 }
@@ -125,16 +125,24 @@ pub fn is_outdated(cx: &Context, permit: &Permit, path: &str, version: &str) -> 
     cx.service.seen.is_outdated(scope_key(permit), path, version)
 }
 
-/// Returns whether an undo of a change has begun, and was not given up.
-pub fn has_undo_begun(cx: &Context, permit: &Permit, undo_id: &str) -> bool {
+/// Returns whether an undo of a change has begun, and was neither given up nor taken back.
+///
+/// # Errors
+/// `cancelled`, `timeout`.
+pub fn has_undo_begun(cx: &Context, permit: &Permit, undo_id: &str) -> Result<bool, Failure> {
     let store = VersionStore::below(&cx.service.dirs.state);
     let since_ms = id::began_ms(undo_id).unwrap_or_default();
-    let mut has_begun = false;
+    let (mut has_begun, mut taken_back) = (false, HashSet::new());
+    // The newest come first.
     store.changes_since(scope_key(permit), since_ms, i64::MAX, |it| {
-        has_begun |= it.takes_back.iter().any(|it| it == undo_id);
-        if has_begun { ControlFlow::Break(()) } else { ControlFlow::Continue(false) }
+        if !taken_back.contains(&it.undo_id) {
+            has_begun |= it.takes_back.iter().any(|it| it == undo_id);
+            taken_back.extend(it.takes_back.iter().cloned());
+        }
+        let is_over = has_begun || cx.cancel.is_raised();
+        if is_over { ControlFlow::Break(()) } else { ControlFlow::Continue(false) }
     });
-    has_begun
+    cx.cancel.check().map(|()| has_begun)
 }
 
 /// What a change keeps, so that it can be taken back.
@@ -237,7 +245,7 @@ impl<'a> Undo<'a> {
         let written = deposit.write(self.source(scope_key(self.permit)), files, relocations);
         let slot = written
             .map_err(|error| not_kept(&error))
-            .and_then(|()| deposit.slot(0).map_err(|error| not_kept(&error)));
+            .and_then(|()| deposit.slot(0).map_err(|error| not_kept(&io::Error::other(error))));
         match slot {
             Ok(slot) => {
                 self.kept = Some(Keeping::Deposit(deposit));
@@ -261,8 +269,10 @@ impl<'a> Undo<'a> {
     /// As [`Undo::whole`].
     pub fn slot(&self, number: usize) -> Result<Slot, Failure> {
         match &self.kept {
-            Some(Keeping::Deposit(deposit)) => deposit.slot(number).map_err(|error| not_kept(&error)),
-            Some(Keeping::Record(_)) | None => Err(not_kept(&"nothing is kept")),
+            Some(Keeping::Deposit(deposit)) => {
+                deposit.slot(number).map_err(|error| not_kept(&io::Error::other(error)))
+            }
+            Some(Keeping::Record(_)) | None => Err(not_kept(&io::Error::other("nothing is kept"))),
         }
     }
 
@@ -334,12 +344,38 @@ pub fn whole_file(path: String, old: Option<&Whole>, version_after: Option<Strin
     }
 }
 
-fn not_kept(error: &dyn Display) -> Failure {
-    cannot_undo(&format!("what the change replaces cannot be kept for undo: {error}"))
+fn not_kept(error: &io::Error) -> Failure {
+    let failure = cannot_undo(&format!("what the change replaces cannot be kept for undo: {error}"));
+    match error.kind() {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => failure.detail("disk", "full"),
+        ErrorKind::ReadOnlyFilesystem => failure.detail("disk", "readOnly"),
+        _ => failure,
+    }
 }
 
 fn too_large(disk_bytes: u64) -> Failure {
     let (needed, most) = (disk_bytes.div_ceil(1 << 20), VersionStore::max_whole_bytes() >> 20);
     cannot_undo(&format!("what goes takes {needed} MiB, and at most {most} MiB are kept for undo"))
         .detail("bytes", disk_bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::operations::batch::may_pass;
+
+    #[test]
+    fn only_want_of_room_is_said_to_pass() {
+        let passes = |kind: ErrorKind| may_pass(&not_kept(&kind.into()));
+        for kind in [ErrorKind::StorageFull, ErrorKind::QuotaExceeded, ErrorKind::ReadOnlyFilesystem] {
+            assert!(passes(kind), "{kind}");
+        }
+        for kind in [ErrorKind::NotADirectory, ErrorKind::PermissionDenied, ErrorKind::FileTooLarge] {
+            assert!(!passes(kind), "{kind}");
+        }
+        assert!(!may_pass(&too_large(1 << 40)), "it stays too large");
+        assert!(!may_pass(&cannot_undo(
+            "`a` cannot be kept for undo: a part of it is on another file system"
+        )));
+    }
 }

@@ -323,7 +323,11 @@ fn restore(
     }
     let files: Vec<RestoredFile> = ready.into_iter().map(|it| it.restored).collect();
     let names: Vec<&str> = files.iter().take(8).map(|file| file.path.as_str()).collect();
-    cx.summarize(format!("{} files restored: {}", files.len(), names.join(", ")));
+    let count = match files.len() {
+        1 => "1 file".to_owned(),
+        count => format!("{count} files"),
+    };
+    cx.summarize(format!("{count} restored: {}", names.join(", ")));
     Ok(Output { files, undo_id, dry_run })
 }
 
@@ -393,8 +397,8 @@ fn work_out(
     let version_now = found.as_ref().map(|found| found.version.clone());
     let bytes_now = found.as_ref().map(|found| &found.bytes[..]);
     let is_unchanged = now.is_none() && before.as_ref() == Some(&version_now);
-    // An undo that was cut off has put its content back.
-    let is_back = version_now == wanted_version;
+    // An undo that was cut off has put its content back. Who asks for a version has said what must be there.
+    let is_back = before.is_some() && version_now == wanted_version;
     if !is_unchanged && !is_back && must_be.is_some_and(|must_be| must_be != version_now) {
         let failure = changed_since(&shown);
         return Err(match preview.diff((&shown, &shown), bytes_now, content.as_deref()) {
@@ -464,12 +468,13 @@ fn several_conflicts(mut conflicts: Vec<Failure>) -> Option<Failure> {
         named.map(|(name, value)| (name.to_owned(), value.clone())).collect::<Map<String, Value>>()
     };
     let all: Vec<Map<String, Value>> = conflicts.iter().map(each).collect();
-    let count = all.len() - 1;
     let mut first = conflicts.swap_remove(0);
-    first.message = match count {
-        1 => format!("{}, and 1 more file", first.message),
-        _ => format!("{}, and {count} more files", first.message),
+    let path = first.details.get("path").and_then(Value::as_str).unwrap_or_default();
+    let more = match all.len() - 1 {
+        1 => "1 more file".to_owned(),
+        count => format!("{count} more files"),
     };
+    first.message = format!("`{path}` and {more} were changed again since");
     Some(first.detail("conflicts", json!(all)))
 }
 

@@ -101,14 +101,20 @@ fn work_out(
     let mut places = places.into_iter();
     let mut steps: Vec<Step> = Vec::new();
     let mut aside = 0;
+    let mut edited = None;
     for relocation in &found.record.relocations {
         let mut next = |location: &Location| match location {
             Location::Path(_) => places.next(),
             Location::Kept(_) => None,
         };
         let (from, to) = (next(&relocation.from), next(&relocation.to));
-        if was_cut_off(cx, permit, found, from.as_ref(), to.as_ref(), relocation)? {
-            continue;
+        match cut_off(cx, permit, found, from.as_ref(), to.as_ref(), relocation)? {
+            CutOff::No => {}
+            CutOff::Unchanged => continue,
+            CutOff::Edited(path) => {
+                edited = edited.or(Some(path));
+                continue;
+            }
         }
         let is_cleared = |path: &str| {
             steps.iter().any(|step| matches!(&step.from, Spot::Place(place) if place.path.shown() == path))
@@ -184,19 +190,34 @@ fn work_out(
             }
         }
     }
-    Ok(steps)
+    match edited {
+        // Nothing was cut off: it is back for long, and was changed since.
+        Some(path) if steps.is_empty() => Err(changed_since(&path)),
+        _ => Ok(steps),
+    }
 }
 
-/// Returns whether a thing is still where it goes back to, since the change was cut off before it moved it.
-fn was_cut_off(
+/// Whether a thing is still, or again, where it goes back to.
+enum CutOff {
+    /// It is not.
+    No,
+    /// It is, as it was before the change.
+    Unchanged,
+    /// Something else is there, and an undo of the change has begun; with its path.
+    Edited(String),
+}
+
+/// Returns whether a thing is still where it goes back to, since the change was cut off before it moved it, or an undo was
+/// after it had.
+fn cut_off(
     cx: &Context,
     permit: &Permit,
     found: &FoundRecord,
     from: Option<&Site>,
     to: Option<&Site>,
     relocation: &Relocation,
-) -> Result<bool, Failure> {
-    let Some(Site::Place(to)) = to else { return Ok(false) };
+) -> Result<CutOff, Failure> {
+    let Some(Site::Place(to)) = to else { return Ok(CutOff::No) };
     let has_gone = match (from, &relocation.from) {
         (Some(Site::Place(from)), _) => from.stat()?.is_none(),
         (None, Location::Kept(number)) => match found.slot(*number) {
@@ -207,11 +228,17 @@ fn was_cut_off(
         (None, Location::Path(_)) => false,
     };
     if !has_gone {
-        return Ok(false);
+        return Ok(CutOff::No);
     }
-    let Some(thing) = Whole::at(to, None, &cx.cancel)? else { return Ok(false) };
+    let Some(thing) = Whole::at(to, None, &cx.cancel)? else { return Ok(CutOff::No) };
+    if thing.version == relocation.version {
+        return Ok(CutOff::Unchanged);
+    }
     // An undo that was cut off has put it there; what is in it may have been put back before.
-    Ok(thing.version == relocation.version || has_undo_begun(cx, permit, &found.record.undo_id))
+    match has_undo_begun(cx, permit, &found.record.undo_id)? {
+        true => Ok(CutOff::Edited(to.path.shown())),
+        false => Ok(CutOff::No),
+    }
 }
 
 /// Writes down how the restoring is taken back: the same, the other way round.
@@ -276,7 +303,7 @@ fn carry_back(cx: &Context, step: &Step, undo: &Undo<'_>, locks: &Locks) -> Resu
     }
 }
 
-/// Returns what is at one place the name of another, which must be free.
+/// Renames what is at one place to another, which must be free.
 fn exchange_names(from: &Place, to: &Place) -> Result<(), Failure> {
     let renamed = from.dir.rename_to_free(&from.name, &to.dir, &to.name);
     renamed.and_then(|()| to.dir.sync()).and_then(|()| from.dir.sync()).map_err(|error| to.failure(&error))

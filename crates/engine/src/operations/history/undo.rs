@@ -8,7 +8,8 @@ use serde_json::Value;
 use super::shown;
 use crate::operations::file::{RestoredFile, not_kept, restore_changes, restore_changes_after, scope_key};
 use crate::registry::prelude::*;
-use bailiwick_contract::{ErrorCode, id, time};
+use bailiwick_contract::{ErrorCode, Transport, id, time};
+use bailiwick_providers::file::rest_of;
 use bailiwick_providers::versions::{FoundRecord, VersionStore};
 
 /// How many changes are taken back at once.
@@ -29,7 +30,7 @@ pub struct Input {
     pub since: Option<String>,
     /// With `since`: no later than this time.
     pub until: Option<String>,
-    /// Whose changes count: `own` (default), or `all`, which only the user at this computer can ask for.
+    /// Whose changes count: `own` (default), or `all`, which only the user at this computer can ask for, at the command line.
     pub callers: Callers,
 }
 
@@ -161,10 +162,12 @@ fn described(found: &FoundRecord) -> UndoneChange {
 fn find(cx: &Context, permit: &Permit, input: &Input) -> Result<Vec<FoundRecord>, Failure> {
     let store = VersionStore::below(&cx.service.dirs.state);
     let scope = scope_key(permit);
-    if input.callers == Callers::All && cx.caller.token.is_some() {
+    // Clients without a token, of MCP or on loopback, are not the user at the command line.
+    let is_user = cx.caller.token.is_none() && cx.caller.transport == Transport::Cli;
+    if input.callers == Callers::All && !is_user {
         return Err(Failure::invalid(
             "input.callers",
-            "only the user at this computer takes back what others changed since a time",
+            "only the user at this computer can undo the changes of other clients by time",
         )
         .detail("rule", "undo-of-others")
         .hint("Name one request by `operation`, or leave `callers` out."));
@@ -231,16 +234,14 @@ fn find(cx: &Context, permit: &Permit, input: &Input) -> Result<Vec<FoundRecord>
 /// Returns whether a conflict is about a name that the files of a preview have or had, or about what is in them.
 fn stands_on(failure: &Failure, files: &[RestoredFile]) -> bool {
     let Some(path) = failure.details.get("path").and_then(Value::as_str) else { return false };
-    let is_below = |one: &str, other: &str| {
-        one.strip_prefix(other).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-    };
+    let is_below = |one: &str, other: &str| rest_of(one, other).is_some();
     let mut names = files.iter().flat_map(|file| std::iter::once(&file.path).chain(&file.moved_from));
     failure.code == ErrorCode::Conflict && names.any(|name| is_below(name, path) || is_below(path, name))
 }
 
-/// Gives a path another beginning, if it has that.
+/// Replaces the folder `from` in a path that is that folder or below it.
 fn rename(path: &mut String, from: &str, to: &str) {
-    if let Some(rest) = path.strip_prefix(from).filter(|rest| rest.is_empty() || rest.starts_with('/')) {
+    if let Some(rest) = rest_of(path, from) {
         *path = format!("{to}{rest}");
     }
 }

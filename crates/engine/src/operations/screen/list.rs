@@ -5,7 +5,7 @@ use bailiwick_contract::Detail;
 use bailiwick_platform::screen::{Rect, Window, WindowState};
 use bailiwick_policy::ScreenRules;
 use bailiwick_providers::artifact::Area;
-use bailiwick_providers::screen::withheld as judge;
+use bailiwick_providers::screen::withheld;
 
 use super::refusal::{AccessState, access_state, unavailable};
 
@@ -129,41 +129,23 @@ impl RunBlocking for Op {
                 scale: display.scale,
             })
             .collect();
-        let full = permit.common().detail == Detail::Full;
         let shows_windows = rules.shows_windows() || rules.shows_processes();
-        let mut output = Output {
+        let windows = if shows_windows { listing.windows.as_slice() } else { &[] };
+        let WindowRows { windows, withheld, truncated } =
+            window_rows(permit, windows, |window| entry(window, rules))?;
+        let output = Output {
             access: access_state(&listing.access),
             displays,
-            windows: Vec::new(),
-            withheld: 0,
+            windows,
+            withheld,
             off: off(rules),
             unreachable: listing
                 .unreachable
                 .iter()
                 .map(|it| UnreachableEntry { display: it.display.clone(), access: access_state(&it.access) })
                 .collect(),
-            truncated: false,
+            truncated,
         };
-        let mut room = permit.limits().max_output_bytes.saturating_sub(FRAME_BYTES);
-        let closed = judge(rules, &listing.windows);
-        for (window, closed) in listing.windows.iter().zip(closed).filter(|_| shows_windows) {
-            if !full && (window.unmanaged || window.state == WindowState::Hidden) {
-                continue;
-            }
-            if closed {
-                output.withheld += 1;
-                continue;
-            }
-            let entry = entry(window, rules);
-            let bytes = serde_json::to_string(&entry).map_or(usize::MAX, |text| text.len() + 1);
-            match room.checked_sub(bytes) {
-                Some(left) => {
-                    room = left;
-                    output.windows.push(entry);
-                }
-                None => output.truncated = true,
-            }
-        }
         cx.summarize(format!("{} displays, {} windows", output.displays.len(), output.windows.len()));
         Ok(output)
     }
@@ -186,12 +168,60 @@ fn entry(window: &Window, rules: &ScreenRules) -> WindowEntry {
         pid: window.pid.filter(|_| rules.shows_processes()),
         process: window.process.clone().filter(|_| rules.shows_processes()),
         bounds: area(window.bounds),
-        state: match window.state {
-            WindowState::Visible => "visible",
-            WindowState::Minimised => "minimised",
-            WindowState::Hidden => "hidden",
-        },
+        state: state_word(window.state),
         active: window.active,
+    }
+}
+
+/// The windows of an answer.
+pub(in crate::operations) struct WindowRows<E> {
+    /// Those that the scope shows, as many as the answer can hold.
+    pub windows: Vec<E>,
+    /// How many the scope does not show.
+    pub withheld: usize,
+    /// Whether there were more than the answer can hold.
+    pub truncated: bool,
+}
+
+/// Lists windows for an answer: menus and hidden ones only with `detail` "full".
+///
+/// # Errors
+/// Those of [`Permit::screen`].
+pub(in crate::operations) fn window_rows<E: Serialize>(
+    permit: &Permit,
+    windows: &[Window],
+    entry: impl Fn(&Window) -> E,
+) -> Result<WindowRows<E>, Failure> {
+    let full = permit.common().detail == Detail::Full;
+    let mut room = permit.limits().max_output_bytes.saturating_sub(FRAME_BYTES);
+    let mut rows = WindowRows { windows: Vec::new(), withheld: 0, truncated: false };
+    for (window, is_withheld) in windows.iter().zip(withheld(permit.screen()?, windows)) {
+        if !full && (window.unmanaged || window.state == WindowState::Hidden) {
+            continue;
+        }
+        if is_withheld {
+            rows.withheld += 1;
+            continue;
+        }
+        let entry = entry(window);
+        let bytes = serde_json::to_string(&entry).map_or(usize::MAX, |text| text.len() + 1);
+        match room.checked_sub(bytes) {
+            Some(left) => {
+                room = left;
+                rows.windows.push(entry);
+            }
+            None => rows.truncated = true,
+        }
+    }
+    Ok(rows)
+}
+
+/// Returns the word for a state.
+fn state_word(state: WindowState) -> &'static str {
+    match state {
+        WindowState::Visible => "visible",
+        WindowState::Minimised => "minimised",
+        WindowState::Hidden => "hidden",
     }
 }
 

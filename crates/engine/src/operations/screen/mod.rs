@@ -11,7 +11,7 @@ mod taking;
 
 use crate::registry::{Entry, Family};
 
-pub(super) use list::{area, shown_title};
+pub(super) use list::{WindowRows, area, shown_title, window_rows};
 pub use refusal::{AccessState, access_state, unavailable, withheld};
 
 /// The family's table.

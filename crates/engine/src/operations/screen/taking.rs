@@ -223,7 +223,7 @@ pub(super) fn wish(
     Wish { format, max_width, max_height, limit_bytes }
 }
 
-/// Creates a picture's file as wished.
+/// Creates a picture's file as requested.
 ///
 /// # Errors
 /// `invalid_request` where nothing of it fits or the format cannot hold it.

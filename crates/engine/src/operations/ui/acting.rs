@@ -6,14 +6,16 @@ use std::time::{Duration, Instant};
 use bailiwick_contract::{ErrorCode, Failure};
 use bailiwick_platform::accessibility::{AccessibilityError, Element, Role, State};
 use bailiwick_policy::Permit;
-use bailiwick_providers::elements::{Change, Identity, Owner, WindowScene, compare, line, resolve, scene};
+use bailiwick_providers::elements::{
+    Change, Identity, Owner, SceneError, WindowScene, compare, judge_again, line, resolve, scene,
+};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::refusal::{stale, terminal, unread};
 use crate::registry::Context;
 
-/// How long the effect of an action is looked for.
+/// How long an action has to show an effect.
 const LOOK: Duration = Duration::from_millis(300);
 /// How long is waited before the second look; each wait is longer.
 const FIRST_WAIT: Duration = Duration::from_millis(4);
@@ -90,7 +92,7 @@ pub(super) fn find(cx: &Context, permit: &Permit) -> Result<CurrentElement, Fail
     if scene.has_terminal() {
         return Err(terminal());
     }
-    let at = resolve(&scene.tree, identity).map_err(|_| not_found(identity))?;
+    let at = resolve(&scene.tree, identity).ok_or_else(|| not_found(identity))?;
     let element = scene.tree.elements[at].clone();
     if element.role == Role::PasswordField {
         return Err(Failure::new(
@@ -104,6 +106,21 @@ pub(super) fn find(cx: &Context, permit: &Permit) -> Result<CurrentElement, Fail
             .hint("Do first what enables it; ui.see shows the window as it is."));
     }
     Ok(CurrentElement { scene, element })
+}
+
+/// Judges the window of an element once more, before what was read of it is used.
+///
+/// # Errors
+/// Why it is not shown any more.
+pub(super) fn judge(cx: &Context, permit: &Permit, found: &CurrentElement) -> Result<(), Failure> {
+    let judged = judge_again(&cx.service.displays, permit.screen()?, &found.scene);
+    judged.map(|_| ()).map_err(|error| gone_as_stale(unread(error)))
+}
+
+/// Returns whether the window of an element is shown at this moment, with its title or another.
+pub(super) fn is_shown(cx: &Context, permit: &Permit, found: &CurrentElement) -> Result<bool, Failure> {
+    let judged = judge_again(&cx.service.displays, permit.screen()?, &found.scene);
+    Ok(matches!(judged, Ok(_) | Err(SceneError::Changed(_))))
 }
 
 /// A window that is gone makes its snapshot a stale one.
@@ -127,9 +144,14 @@ pub(super) fn shown(element: &Element) -> String {
     line("", element, &element.name, None, None).trim_start().to_owned()
 }
 
+/// Returns whether an action that failed so may have been done, or still be.
+pub(super) fn may_be_done(error: &AccessibilityError) -> bool {
+    matches!(error, AccessibilityError::Unresponsive | AccessibilityError::Lost)
+}
+
 /// Creates the failure of an action of which nobody knows whether it was done.
 pub(super) fn undecided(error: AccessibilityError) -> Failure {
-    let is_undecided = error == AccessibilityError::Unresponsive;
+    let is_undecided = may_be_done(&error);
     let failure = super::refusal::failed(error);
     if is_undecided {
         failure.detail("retry", "after_see").hint("It may still be done: call ui.see before you try again.")
@@ -139,7 +161,7 @@ pub(super) fn undecided(error: AccessibilityError) -> Failure {
 }
 
 /// Reads the window again until something has changed by an action on the element, or for a moment. Nothing, if the program
-/// does not answer meanwhile.
+/// does not answer meanwhile, and its windows are the same.
 pub(super) fn look_for_change(
     cx: &Context,
     permit: &Permit,
@@ -149,14 +171,17 @@ pub(super) fn look_for_change(
     let (displays, source) = (&cx.service.displays, cx.service.elements.source.as_ref());
     let (began, mut wait) = (Instant::now(), FIRST_WAIT);
     loop {
-        let change = match scene(displays, source, rules, &found.scene.window.id) {
-            Ok(after) => Some(compare(&found.scene, &after, &found.element.id)),
-            // The window has closed: that is a change, whatever else is known.
-            Err(error) => match unread(error).code {
-                ErrorCode::NotFound => Some(Change { of_windows: true, ..Change::default() }),
-                _ => None,
-            },
+        let of_windows = Change { of_windows: true, ..Change::default() };
+        let seen = match scene(displays, source, rules, &found.scene.window.id) {
+            Ok(after) => Ok(Some(compare(&found.scene, &after, &found.element.id))),
+            // Which windows there are is known without the program, which may wait for a dialog.
+            Err(SceneError::Elements(_)) => judge_again(displays, rules, &found.scene)
+                .map(|siblings| (siblings != found.scene.siblings).then(|| of_windows.clone())),
+            Err(error) => Err(error),
         };
+        // The window has closed: that is a change, whatever else is known.
+        let change =
+            seen.unwrap_or_else(|error| (unread(error).code == ErrorCode::NotFound).then_some(of_windows));
         let is_over = began.elapsed() + wait > LOOK || cx.cancel.is_raised();
         if change.as_ref().is_some_and(Change::is_any) || is_over {
             return Ok(change);

@@ -4,7 +4,7 @@ use crate::registry::prelude::*;
 use bailiwick_platform::accessibility::{Ability, AccessibilityError, Role};
 use bailiwick_providers::elements::{ActionEffect, Change};
 
-use super::acting::{ActionOutput, CurrentElement, find, look_for_change, shown, undecided};
+use super::acting::{ActionOutput, CurrentElement, find, look_for_change, may_be_done, shown, undecided};
 use super::refusal::failed;
 
 /// The operation.
@@ -41,7 +41,7 @@ impl RunBlocking for Op {
         let CurrentElement { scene, element } = &found;
         // Activating a field sends the form that it is in.
         if !element.abilities.has(Ability::Act) || element.role == Role::TextField {
-            return Err(failed(AccessibilityError::Unable(Vec::new())));
+            return Err(failed(AccessibilityError::Unable));
         }
         let mut acted = ActionOutput {
             element: shown(element),
@@ -56,14 +56,19 @@ impl RunBlocking for Op {
             cx.summarize(format!("would press a {}", element.role.name()));
             return Ok(acted);
         }
-        let pressed =
-            cx.service.elements.source.press(&scene.window.display, &element.id).map_err(undecided)?;
-        let effect = if pressed.accepted {
-            let change = look_for_change(cx, permit, &found)?;
-            acted.changed = change.as_ref().map(changed).unwrap_or_default();
-            effect_of(element.role, change.as_ref())
-        } else {
-            ActionEffect::Refused
+        let effect = match cx.service.elements.source.press(&scene.window.display, &element.id) {
+            Ok(false) => ActionEffect::Refused,
+            Err(error) if !may_be_done(&error) => return Err(failed(error)),
+            pressed => {
+                let change = look_for_change(cx, permit, &found)?;
+                let is_seen = change.as_ref().is_some_and(Change::is_any);
+                // A program that has not answered may wait for a dialog that it has opened, or have ended.
+                if !is_seen && let Err(error) = pressed {
+                    return Err(undecided(error));
+                }
+                acted.changed = change.as_ref().map(changed).unwrap_or_default();
+                effect_of(element.role, change.as_ref())
+            }
         };
         acted.effect = Some(effect.as_str());
         cx.summarize(format!(

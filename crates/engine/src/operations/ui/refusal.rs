@@ -26,6 +26,9 @@ pub(super) fn failed(error: AccessibilityError) -> Failure {
         AccessibilityError::NoBus { .. } => Failure::new(ErrorCode::ProviderUnavailable, message).hint(format!(
             "{FOR_USER}install at-spi2-core, and log in again; programs that run already have to be started again."
         )),
+        AccessibilityError::Lost => {
+            Failure::new(ErrorCode::ProviderUnavailable, message).hint("Ask again.")
+        }
         AccessibilityError::NoElements(_) => Failure::new(ErrorCode::ProviderUnavailable, message)
             .hint("screen.capture_window shows a picture of it, where the scope allows pictures."),
         AccessibilityError::AmbiguousWindow(_) => Failure::new(ErrorCode::AmbiguousTarget, message)
@@ -36,7 +39,7 @@ pub(super) fn failed(error: AccessibilityError) -> Failure {
         AccessibilityError::Gone => {
             Failure::new(ErrorCode::ElementNotFound, message).hint("Call ui.see again.")
         }
-        AccessibilityError::Unable(_) => Failure::new(ErrorCode::UnsupportedAction, message)
+        AccessibilityError::Unable => Failure::new(ErrorCode::UnsupportedAction, message)
             .hint("ui.set_value sets text fields, sliders and spin buttons; ui.press presses what can be pressed."),
         AccessibilityError::Refused(_) => Failure::new(ErrorCode::ExecutionFailed, message),
     }

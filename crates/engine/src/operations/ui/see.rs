@@ -3,7 +3,7 @@
 use crate::registry::prelude::*;
 use bailiwick_contract::ErrorCode;
 use bailiwick_platform::accessibility::Element;
-use bailiwick_providers::elements::{line, quoted, scene, see};
+use bailiwick_providers::elements::{judge_again, line, quoted, scene, see};
 use bailiwick_providers::screen::withheld;
 
 use super::acting::owner;
@@ -105,6 +105,8 @@ impl RunBlocking for Op {
         };
         let (snapshot, seen, is_cut) =
             see(elements.source.as_ref(), &scene, most, &is_wanted).map_err(unread)?;
+        // Values and names were read since the window was judged.
+        judge_again(displays, rules, &scene).map_err(unread)?;
         let mut output = Output {
             snapshot: snapshot.id.clone(),
             window: scene.window.id.clone(),

@@ -5,7 +5,7 @@ use bailiwick_contract::ErrorCode;
 use bailiwick_platform::accessibility::{Ability, AccessibilityError, Element, Role, RuntimeId, State};
 use bailiwick_providers::elements::{ActionEffect, quoted};
 
-use super::acting::{ActionOutput, CurrentElement, find, look_for, shown, undecided};
+use super::acting::{ActionOutput, CurrentElement, find, is_shown, judge, look_for, shown, undecided};
 use super::refusal::failed;
 
 /// The operation.
@@ -61,6 +61,7 @@ impl RunBlocking for Op {
         let kind = Kind::of(element, value)?;
         let (display, id) = (scene.window.display.as_str(), &element.id);
         let old = read(cx, display, id, &kind)?;
+        judge(cx, permit, &found)?;
         let mut acted = ActionOutput {
             element: shown(element),
             effect: None,
@@ -82,6 +83,8 @@ impl RunBlocking for Op {
             }
         };
         let new = look_for(cx, || read(cx, display, id, &kind), |now| kind.is_met_by(now));
+        // A value that was read while nobody may see the window is left out.
+        let is_shown = is_shown(cx, permit, &found)?;
         let effect = match &new {
             Ok(new) if kind.is_met_by(new) => ActionEffect::Confirmed,
             Ok(_) if !accepted => ActionEffect::Refused,
@@ -90,7 +93,7 @@ impl RunBlocking for Op {
             Err(_) => ActionEffect::Unverifiable,
         };
         acted.effect = Some(effect.as_str());
-        acted.new = new.ok().map(|new| new.shown());
+        acted.new = new.ok().filter(|_| is_shown).map(|new| new.shown());
         cx.summarize(format!(
             "set a {} in a window of {}: {}",
             element.role.name(),
@@ -116,7 +119,7 @@ enum Content {
 
 impl Kind {
     fn of(element: &Element, value: &str) -> Result<Self, Failure> {
-        let unable = || failed(AccessibilityError::Unable(Vec::new()));
+        let unable = || failed(AccessibilityError::Unable);
         if matches!(element.role, Role::Slider | Role::SpinButton) && element.abilities.has(Ability::Number) {
             let number = value.trim().parse().ok().filter(|number: &f64| number.is_finite());
             let wrong =
@@ -158,18 +161,10 @@ fn read(cx: &Context, display: &str, id: &RuntimeId, kind: &Kind) -> Result<Cont
     let ids = std::slice::from_ref(id);
     let content = match kind {
         // One more than can be set: a longer one is another.
-        Kind::Text(_) => source
-            .texts(display, ids, LONGEST + 1)
-            .map_err(failed)?
-            .pop()
-            .flatten()
-            .map(|text| Content::Text(text.text)),
-        Kind::Number(_) => source
-            .numbers(display, ids)
-            .map_err(failed)?
-            .pop()
-            .flatten()
-            .map(|it| Content::Number(it.current)),
+        Kind::Text(_) => {
+            source.texts(display, ids, LONGEST + 1).map_err(failed)?.pop().flatten().map(Content::Text)
+        }
+        Kind::Number(_) => source.numbers(display, ids).map_err(failed)?.pop().flatten().map(Content::Number),
     };
     content.ok_or_else(|| {
         Failure::new(ErrorCode::ElementNotFound, "the element is gone").hint("Call ui.see again.")

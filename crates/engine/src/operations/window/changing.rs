@@ -4,29 +4,44 @@ use crate::registry::prelude::*;
 use bailiwick_contract::ErrorCode;
 use bailiwick_platform::screen::{Access, ScreenError, WindowChange, WindowState};
 use bailiwick_providers::artifact::Area;
-use bailiwick_providers::screen::{ChangeEffect, change_window};
+use bailiwick_providers::elements::ActionEffect;
+use bailiwick_providers::screen::change_window;
 
 use super::super::screen::{area, unavailable};
 
-/// The target of each.
-pub(super) const TARGET: TargetRule = TargetRule::Id("the id of a window, from window.list");
+/// What the operations that change a window have in common.
+pub(super) const CHANGE: OperationSpec = OperationSpec {
+    name: "",
+    summary: "",
+    details: "",
+    capabilities: &[&[Capability::WindowControl]],
+    effect: Effect::Writes,
+    target: TargetRule::Id("the id of a window, from window.list"),
+    scope: ScopeNeed::In(&[ScopeType::Computer]),
+    platforms: &[],
+    options: &[CommonOption::DryRun],
+    timeout_seconds: 30,
+    threads: Threads::Blocking,
+    audited_fields: &[],
+    example: "",
+};
 
 /// What came of a change.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Output {
-    /// `confirmed`: read back as wished. `partial`: the window changed, but not as wished. `suspected_noop`: the window is as
+    /// `confirmed`: read back as requested. `partial`: the window changed, but not as requested. `suspected_noop`: the window is as
     /// it was. `unverifiable`: the change was asked for, and the window could not be read afterwards.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub effect: Option<&'static str>,
     /// Where the content of the window is now; left out if it is closed or could not be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bounds: Option<Area>,
-    /// `visible`, `minimised`, `hidden`, `closed` or `unknown`, now.
+    /// `visible`, `minimized`, `hidden`, `closed` or `unknown`, now.
     pub state: &'static str,
     /// Whether it fills its display now.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub maximised: bool,
+    pub maximized: bool,
     /// Whether it is the one that the user works in now.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub active: bool,
@@ -36,15 +51,6 @@ pub struct Output {
     /// `true` if nothing was done, since `options.dryRun` was set.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub dry_run: bool,
-}
-
-/// Returns the word for a state.
-pub(super) fn state_word(state: WindowState) -> &'static str {
-    match state {
-        WindowState::Visible => "visible",
-        WindowState::Minimised => "minimised",
-        WindowState::Hidden => "hidden",
-    }
 }
 
 /// Changes the window that is the target.
@@ -58,27 +64,32 @@ pub(super) fn change(cx: &Context, permit: &Permit, change: WindowChange) -> Res
     let changed =
         change_window(&cx.service.displays, permit.needed_scope()?, id, change, dry_run, &cx.cancel)
             .map_err(refused)?;
-    let effect = changed.effect.map(|effect| match effect {
-        ChangeEffect::Confirmed => "confirmed",
-        ChangeEffect::Partial => "partial",
-        ChangeEffect::SuspectedNoop => "suspected_noop",
-        ChangeEffect::Unverifiable => "unverifiable",
-    });
+    let effect = changed.effect.map(ActionEffect::as_str);
+    let is_closed = change == WindowChange::Close && changed.effect == Some(ActionEffect::Confirmed);
     cx.summarize(effect.unwrap_or("judged only"));
     let now = changed.after.as_ref();
     Ok(Output {
         bounds: now.map(|window| area(window.bounds)),
         state: match now {
             Some(window) => state_word(window.state),
-            None if changed.effect == Some(ChangeEffect::Confirmed) => "closed",
+            None if is_closed => "closed",
             None => "unknown",
         },
-        maximised: now.is_some_and(|window| window.maximised),
+        maximized: now.is_some_and(|window| window.maximised),
         active: now.is_some_and(|window| window.active),
         dialog: changed.dialog,
         effect,
         dry_run,
     })
+}
+
+/// Returns the word for how a window is, as these operations say it.
+pub(super) const fn state_word(state: WindowState) -> &'static str {
+    match state {
+        WindowState::Visible => "visible",
+        WindowState::Minimised => "minimized",
+        WindowState::Hidden => "hidden",
+    }
 }
 
 fn refused(error: ScreenError) -> Failure {

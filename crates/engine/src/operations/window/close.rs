@@ -3,7 +3,7 @@
 use crate::registry::prelude::*;
 use bailiwick_platform::screen::WindowChange;
 
-use super::changing::{Output, TARGET, change};
+use super::changing::{CHANGE, Output, change};
 
 /// The operation.
 pub struct Op;
@@ -14,16 +14,9 @@ impl Operation for Op {
         summary: "Close a window",
         details: "Asks its program to close it, as its close button does. A program may ask first whether to save: then `effect` is not \
                   `confirmed`, and `dialog` is the window that came up, if there is one.",
-        capabilities: &[&[Capability::WindowControl]],
         effect: Effect::Destroys,
-        target: TARGET,
-        scope: ScopeNeed::In(&[ScopeType::Computer]),
-        platforms: &[],
-        options: &[CommonOption::DryRun],
-        timeout_seconds: 30,
-        threads: Threads::Blocking,
-        audited_fields: &[],
         example: r#"{"op":"window.close","target":":0/0x1a00003"}"#,
+        ..CHANGE
     };
     type Input = NoFields;
     type Options = NoFields;

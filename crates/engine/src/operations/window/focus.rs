@@ -3,7 +3,7 @@
 use crate::registry::prelude::*;
 use bailiwick_platform::screen::WindowChange;
 
-use super::changing::{Output, TARGET, change};
+use super::changing::{CHANGE, Output, change};
 
 /// The operation.
 pub struct Op;
@@ -12,17 +12,9 @@ impl Operation for Op {
     const SPEC: OperationSpec = OperationSpec {
         name: "window.focus",
         summary: "Focus a window",
-        details: "Brings it to the front and gives it the keyboard; a minimised window is shown again.",
-        capabilities: &[&[Capability::WindowControl]],
-        effect: Effect::Writes,
-        target: TARGET,
-        scope: ScopeNeed::In(&[ScopeType::Computer]),
-        platforms: &[],
-        options: &[CommonOption::DryRun],
-        timeout_seconds: 30,
-        threads: Threads::Blocking,
-        audited_fields: &[],
+        details: "Brings it to the front and gives it the keyboard; a minimized window is shown again.",
         example: r#"{"op":"window.focus","target":":0/0x1a00003"}"#,
+        ..CHANGE
     };
     type Input = NoFields;
     type Options = NoFields;

@@ -3,19 +3,16 @@
 use std::collections::BTreeSet;
 
 use crate::registry::prelude::*;
-use bailiwick_contract::Detail;
-use bailiwick_platform::screen::{Window, WindowState};
+use bailiwick_platform::screen::Window;
 use bailiwick_providers::artifact::Area;
-use bailiwick_providers::screen::withheld as judge;
 
-use super::super::screen::{AccessState, access_state, area, shown_title, unavailable};
+use super::super::screen::{
+    AccessState, WindowRows, access_state, area, shown_title, unavailable, window_rows,
+};
 use super::changing::state_word;
 
 /// The operation.
 pub struct Op;
-
-/// What of an answer is not windows.
-const FRAME_BYTES: usize = 2_000;
 
 /// The windows.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -61,11 +58,11 @@ pub struct WindowEntry {
     pub process: Option<String>,
     /// Where its content is on the display, in pixels.
     pub bounds: Area,
-    /// `visible`, `minimised` or `hidden`.
+    /// `visible`, `minimized` or `hidden`.
     pub state: &'static str,
     /// Whether it fills its display.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub maximised: bool,
+    pub maximized: bool,
     /// The number of its workspace, if it is on one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub workspace: Option<u32>,
@@ -102,38 +99,19 @@ impl Operation for Op {
 impl RunBlocking for Op {
     fn run(cx: &Context, permit: &Permit, _: &NoFields, _: &NoFields) -> Result<Output, Failure> {
         let listing = cx.service.displays.list().map_err(unavailable)?;
-        let full = permit.common().detail == Detail::Full;
+        let top = topmost(&listing.windows);
+        let WindowRows { windows, withheld, truncated } =
+            window_rows(permit, &listing.windows, |window| entry(window, top.contains(window.id.as_str())))?;
         let displays = listing.displays.iter();
-        let mut output = Output {
+        let output = Output {
             access: access_state(&listing.access),
             displays: displays
                 .map(|it| DisplaySize { display: it.id.clone(), bounds: area(it.bounds) })
                 .collect(),
-            windows: Vec::new(),
-            withheld: 0,
-            truncated: false,
+            windows,
+            withheld,
+            truncated,
         };
-        let top = topmost(&listing.windows);
-        let mut room = permit.limits().max_output_bytes.saturating_sub(FRAME_BYTES);
-        let closed = judge(permit.screen()?, &listing.windows);
-        for (window, closed) in listing.windows.iter().zip(closed) {
-            if !full && (window.unmanaged || window.state == WindowState::Hidden) {
-                continue;
-            }
-            if closed {
-                output.withheld += 1;
-                continue;
-            }
-            let entry = entry(window, top.contains(window.id.as_str()));
-            let bytes = serde_json::to_string(&entry).map_or(usize::MAX, |text| text.len() + 1);
-            match room.checked_sub(bytes) {
-                Some(left) => {
-                    room = left;
-                    output.windows.push(entry);
-                }
-                None => output.truncated = true,
-            }
-        }
         cx.summarize(format!("{} windows", output.windows.len()));
         Ok(output)
     }
@@ -155,7 +133,7 @@ fn entry(window: &Window, topmost: bool) -> WindowEntry {
         process: window.process.clone(),
         bounds: area(window.bounds),
         state: state_word(window.state),
-        maximised: window.maximised,
+        maximized: window.maximised,
         workspace: window.workspace,
         topmost,
         active: window.active,

@@ -3,7 +3,7 @@
 use crate::registry::prelude::*;
 use bailiwick_platform::screen::WindowChange;
 
-use super::changing::{Output, TARGET, change};
+use super::changing::{CHANGE, Output, change};
 
 /// The operation.
 pub struct Op;
@@ -13,16 +13,8 @@ impl Operation for Op {
         name: "window.maximize",
         summary: "Maximize a window",
         details: "Makes it fill its display; `window.restore` gives it its size back.",
-        capabilities: &[&[Capability::WindowControl]],
-        effect: Effect::Writes,
-        target: TARGET,
-        scope: ScopeNeed::In(&[ScopeType::Computer]),
-        platforms: &[],
-        options: &[CommonOption::DryRun],
-        timeout_seconds: 30,
-        threads: Threads::Blocking,
-        audited_fields: &[],
         example: r#"{"op":"window.maximize","target":":0/0x1a00003"}"#,
+        ..CHANGE
     };
     type Input = NoFields;
     type Options = NoFields;

@@ -3,7 +3,7 @@
 use crate::registry::prelude::*;
 use bailiwick_platform::screen::WindowChange;
 
-use super::changing::{Output, TARGET, change};
+use super::changing::{CHANGE, Output, change};
 
 /// The operation.
 pub struct Op;
@@ -12,17 +12,9 @@ impl Operation for Op {
     const SPEC: OperationSpec = OperationSpec {
         name: "window.restore",
         summary: "Restore a window",
-        details: "Shows a minimised window again; gives a maximised one its size back. Any other stays as it is.",
-        capabilities: &[&[Capability::WindowControl]],
-        effect: Effect::Writes,
-        target: TARGET,
-        scope: ScopeNeed::In(&[ScopeType::Computer]),
-        platforms: &[],
-        options: &[CommonOption::DryRun],
-        timeout_seconds: 30,
-        threads: Threads::Blocking,
-        audited_fields: &[],
+        details: "Shows a minimized window again; gives a maximized one its size back. Any other stays as it is.",
         example: r#"{"op":"window.restore","target":":0/0x1a00003"}"#,
+        ..CHANGE
     };
     type Input = NoFields;
     type Options = NoFields;

@@ -3,7 +3,7 @@
 use crate::registry::prelude::*;
 use bailiwick_platform::screen::WindowChange;
 
-use super::changing::{Output, TARGET, change};
+use super::changing::{CHANGE, Output, change};
 
 /// The operation.
 pub struct Op;
@@ -28,16 +28,9 @@ impl Operation for Op {
         summary: "Move and resize a window",
         details: "Its content has to be on the display as a whole: other bounds are refused, never cut. Window managers and programs \
                   may round or refuse sizes: `bounds` is what came of it.",
-        capabilities: &[&[Capability::WindowControl]],
-        effect: Effect::Writes,
-        target: TARGET,
-        scope: ScopeNeed::In(&[ScopeType::Computer]),
-        platforms: &[],
-        options: &[CommonOption::DryRun],
-        timeout_seconds: 30,
-        threads: Threads::Blocking,
         audited_fields: &["x", "y", "width", "height"],
         example: r#"{"op":"window.set_bounds","target":":0/0x1a00003","input":{"x":40,"y":40,"width":800,"height":600}}"#,
+        ..CHANGE
     };
     type Input = Input;
     type Options = NoFields;

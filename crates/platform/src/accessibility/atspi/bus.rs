@@ -2,13 +2,14 @@
 
 use std::collections::HashMap;
 use std::io;
+use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use tokio::task::JoinSet;
+use tokio::task::{JoinError, JoinSet, spawn_blocking};
 use zbus::Connection;
 use zbus::zvariant::{DynamicType, OwnedObjectPath, Type};
 
@@ -40,22 +41,25 @@ pub(super) enum CallError {
     /// The program did not answer in time.
     Timeout,
     /// The bus itself is gone.
-    Lost(String),
+    Lost,
+    /// The program went while it was asked: it may have done what was asked for.
+    NoReply,
     /// The program or the element is gone.
     Gone,
     /// The program knows no such call.
     Unknown,
-    /// The program answered with an error, or with something else than was asked for.
+    /// The program answered with an error, of which this is the name, or with something else than was asked for.
     Refused(String),
 }
 
 impl From<CallError> for AccessibilityError {
     fn from(error: CallError) -> Self {
         match error {
-            CallError::Timeout => Self::Unresponsive,
+            CallError::Timeout | CallError::NoReply => Self::Unresponsive,
             CallError::Gone => Self::Gone,
-            CallError::Unknown => Self::Unable(Vec::new()),
-            CallError::Lost(why) | CallError::Refused(why) => Self::Refused(why),
+            CallError::Unknown => Self::Unable,
+            CallError::Lost => Self::Lost,
+            CallError::Refused(name) => Self::Refused(name),
         }
     }
 }
@@ -63,19 +67,22 @@ impl From<CallError> for AccessibilityError {
 impl From<zbus::Error> for CallError {
     fn from(error: zbus::Error) -> Self {
         match error {
-            zbus::Error::MethodError(name, text, _) => match name.rsplit('.').next().unwrap_or_default() {
+            // The text of an error is the program's own, and is left out.
+            zbus::Error::MethodError(name, ..) => match name.rsplit('.').next().unwrap_or_default() {
                 "UnknownMethod" | "UnknownInterface" | "UnknownProperty" | "NotSupported" => Self::Unknown,
-                "ServiceUnknown" | "NameHasNoOwner" | "UnknownObject" | "Disconnected" | "NoReply" => {
-                    Self::Gone
-                }
-                _ => Self::Refused(shown(&text.unwrap_or_else(|| name.to_string()))),
+                "ServiceUnknown" | "NameHasNoOwner" | "UnknownObject" => Self::Gone,
+                "Disconnected" | "NoReply" => Self::NoReply,
+                _ => Self::Refused(name.to_string()),
             },
             zbus::Error::InputOutput(error) if error.kind() == io::ErrorKind::TimedOut => Self::Timeout,
-            zbus::Error::InputOutput(error) => Self::Lost(error.to_string()),
-            error => Self::Refused(shown(&error.to_string())),
+            zbus::Error::InputOutput(_) => Self::Lost,
+            _ => Self::Refused(UNREADABLE.to_owned()),
         }
     }
 }
+
+/// The name of an answer that is not of the form that was asked for.
+const UNREADABLE: &str = "org.freedesktop.DBus.Error.InvalidSignature";
 
 fn shown(text: &str) -> String {
     crate::screen::plain::plain(text)
@@ -85,11 +92,17 @@ impl Bus {
     /// Connects to the bus at an address.
     pub(super) async fn connect(address: &str) -> Result<Self, String> {
         let socket = address::socket(address).ok_or("its address is no socket of this computer")?;
-        let stream = own_socket::connect(&socket, "that address", Instant::now() + CALL)
-            .and_then(|stream| {
-                stream.set_nonblocking(true)?;
-                tokio::net::UnixStream::from_std(stream)
-            })
+        // A server that takes no connections would hold up others who ask.
+        let connected = spawn_blocking(move || {
+            let stream = own_socket::connect(&socket, "that address", Instant::now() + CALL)?;
+            stream.set_nonblocking(true)?;
+            Ok(stream)
+        });
+        let stream = connected
+            .await
+            .map_err(io::Error::from)
+            .flatten()
+            .and_then(tokio::net::UnixStream::from_std)
             .map_err(|error| error.to_string())?;
         let connecting = zbus::connection::Builder::unix_stream(stream).build();
         let connection = tokio::time::timeout(CALL, connecting).await.map_err(|_| "it does not answer")?;
@@ -124,12 +137,12 @@ impl Bus {
         let answer = tokio::time::timeout(CALL, calling).await.map_err(|_| CallError::Timeout)?;
         let answer = answer.map_err(|error| {
             let error = CallError::from(error);
-            if matches!(error, CallError::Lost(_)) {
+            if error == CallError::Lost {
                 self.is_lost.store(true, Ordering::Relaxed);
             }
             error
         })?;
-        answer.body().deserialize().map_err(|error| CallError::Refused(shown(&error.to_string())))
+        answer.body().deserialize().map_err(|_| CallError::Refused(UNREADABLE.to_owned()))
     }
 
     /// Calls a method of an element.
@@ -162,7 +175,7 @@ impl Bus {
         let value: zbus::zvariant::OwnedValue = self
             .call(&element.program, &element.path, "org.freedesktop.DBus.Properties", "Get", &body)
             .await?;
-        R::try_from(value).map_err(|_| CallError::Refused(format!("`{name}` is of another type")))
+        R::try_from(value).map_err(|_| CallError::Refused(UNREADABLE.to_owned()))
     }
 
     /// Sets the number of an element.
@@ -176,7 +189,7 @@ impl Bus {
         self.is_lost.load(Ordering::Relaxed)
     }
 
-    /// Returns the process of a program, as the kernel told the bus.
+    /// Returns the process of a program, as the bus has it from the kernel.
     pub(super) async fn pid(&self, program: &str) -> Result<u32, CallError> {
         if let Some(pid) = self.pids().get(program) {
             return Ok(*pid);
@@ -207,16 +220,37 @@ where
     let mut running = JoinSet::new();
     for (at, one) in all.into_iter().enumerate() {
         if running.len() >= AT_ONCE
-            && let Some(Ok(answer)) = running.join_next().await
+            && let Some(answer) = running.join_next().await
         {
-            answers.push(answer);
+            answers.push(answer.unwrap_or_else(end));
         }
         let asked = ask(one);
         running.spawn(async move { (at, asked.await) });
     }
     while let Some(answer) = running.join_next().await {
-        answers.extend(answer);
+        answers.push(answer.unwrap_or_else(end));
     }
     answers.sort_unstable_by_key(|(at, _)| *at);
     answers.into_iter().map(|(_, answer)| answer).collect()
+}
+
+/// Ends the whole question with the panic of one: with an answer missing, each later one would be another's.
+fn end<T>(error: JoinError) -> T {
+    resume_unwind(error.into_panic())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn answers_are_in_order_and_none_is_anothers() {
+        let asked: Vec<usize> = (0..3 * AT_ONCE).collect();
+        assert_eq!(of_each(asked.clone(), |it| async move { it }).await, asked);
+        let broken = tokio::spawn(of_each(asked, |it| async move {
+            assert!(it != 5, "a bug");
+            it
+        }));
+        assert!(broken.await.is_err_and(|error| error.is_panic()));
+    }
 }

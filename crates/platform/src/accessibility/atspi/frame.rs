@@ -1,5 +1,5 @@
 //! Which program's element is a window of the display: by its process, as the kernel knows it, then by its title and place.
-//! What cannot be told apart is nobody's.
+//! What cannot be distinguished is nobody's.
 
 use std::sync::Arc;
 

@@ -7,9 +7,7 @@ use super::bus::{Bus, CALL, CallError, Reference, of_each};
 use super::buses::Buses;
 use super::worker::Worker;
 use super::{frame, read};
-use crate::accessibility::{
-    AccessibilityError, Bounds, ElementSource, ElementTree, NumberValue, PressResult, RuntimeId, TextValue,
-};
+use crate::accessibility::{AccessibilityError, Bounds, ElementSource, ElementTree, RuntimeId};
 use crate::screen::{Displays, Window};
 
 /// How long the answers to a question about many elements may take.
@@ -64,7 +62,7 @@ impl Atspi {
                 }
                 buses.forget(&address);
                 if std::mem::replace(&mut is_retried, true) {
-                    return answer.map_err(|_| no_bus("the connection was lost".to_owned()));
+                    return answer;
                 }
             }
         })
@@ -96,8 +94,8 @@ impl Atspi {
 fn known<T>(answer: Result<Option<T>, CallError>) -> Result<Option<T>, AccessibilityError> {
     match answer {
         Ok(answer) => Ok(answer),
-        Err(CallError::Gone | CallError::Unknown | CallError::Refused(_)) => Ok(None),
-        Err(error @ (CallError::Timeout | CallError::Lost(_))) => Err(error.into()),
+        Err(CallError::Gone | CallError::NoReply | CallError::Unknown | CallError::Refused(_)) => Ok(None),
+        Err(error @ (CallError::Timeout | CallError::Lost)) => Err(error.into()),
     }
 }
 
@@ -120,27 +118,19 @@ impl ElementSource for Atspi {
         display: &str,
         elements: &[RuntimeId],
         most: usize,
-    ) -> Result<Vec<Option<TextValue>>, AccessibilityError> {
+    ) -> Result<Vec<Option<String>>, AccessibilityError> {
         self.of_many(display, elements, move |bus, id| async move {
             let length: i32 = bus.property(&id, "Text", "CharacterCount").await?;
-            let end = i32::try_from(most).unwrap_or(i32::MAX).min(length);
+            // To some programs a negative end is the end of the text, and some answer with more than was asked for.
+            let end = i32::try_from(most).unwrap_or(i32::MAX).min(length.max(0));
             let text: String = bus.ask(&id, "Text", "GetText", &(0_i32, end)).await?;
-            Ok(Some(TextValue { text, length: usize::try_from(length).unwrap_or_default() }))
+            Ok(Some(text.chars().take(most).collect()))
         })
     }
 
-    fn numbers(
-        &self,
-        display: &str,
-        elements: &[RuntimeId],
-    ) -> Result<Vec<Option<NumberValue>>, AccessibilityError> {
+    fn numbers(&self, display: &str, elements: &[RuntimeId]) -> Result<Vec<Option<f64>>, AccessibilityError> {
         self.of_many(display, elements, |bus, id| async move {
-            let (current, least, most) = tokio::join!(
-                bus.property::<f64>(&id, "Value", "CurrentValue"),
-                bus.property::<f64>(&id, "Value", "MinimumValue"),
-                bus.property::<f64>(&id, "Value", "MaximumValue"),
-            );
-            Ok(Some(NumberValue { current: current?, least: least?, most: most? }))
+            Ok(Some(bus.property::<f64>(&id, "Value", "CurrentValue").await?))
         })
     }
 
@@ -158,7 +148,7 @@ impl ElementSource for Atspi {
         })
     }
 
-    fn press(&self, display: &str, element: &RuntimeId) -> Result<PressResult, AccessibilityError> {
+    fn press(&self, display: &str, element: &RuntimeId) -> Result<bool, AccessibilityError> {
         let id = element.clone();
         self.ask(display, ONE, true, move |bus| {
             let id = id.clone();
@@ -167,10 +157,9 @@ impl ElementSource for Atspi {
                 let at = PRESSING.iter().find_map(|wanted| names.iter().position(|name| name == wanted));
                 // A single action without a name is what the element is there for.
                 let at = at.or_else(|| (names == [""]).then_some(0));
-                let at = at.ok_or_else(|| AccessibilityError::Unable(names.clone()))?;
+                let at = at.ok_or(AccessibilityError::Unable)?;
                 let place = i32::try_from(at).unwrap_or_default();
-                let accepted: bool = bus.ask(&id, "Action", "DoAction", &place).await?;
-                Ok(PressResult { action: names[at].clone(), accepted })
+                Ok(bus.ask(&id, "Action", "DoAction", &place).await?)
             }
         })
     }

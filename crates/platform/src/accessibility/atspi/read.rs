@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout_at};
 
 use super::bus::{Bus, CallError, Reference, of_each};
 use super::frame;
@@ -61,7 +61,10 @@ pub(super) async fn tree(bus: Arc<Bus>, window: Window) -> Result<ElementTree, A
     let mut children = cached(&bus, &program).await?;
     let root = RuntimeId { program: program.clone(), path: ROOT.to_owned() };
     if !children.of.contains_key(ROOT) {
-        let tops = level(&bus, vec![root.clone()]).await?;
+        let (tops, is_all) = level(&bus, vec![root], deadline).await?;
+        if !is_all {
+            return Err(AccessibilityError::Unresponsive);
+        }
         children.of.extend(tops);
     }
     let tops = children.of.remove(ROOT).unwrap_or_default();
@@ -76,27 +79,32 @@ pub(super) const ROOT: &str = "/org/a11y/atspi/accessible/root";
 
 /// Asks a program for its cache. Nothing, if it keeps none.
 async fn cached(bus: &Bus, program: &str) -> Result<ChildrenByParent, AccessibilityError> {
-    let mut children = ChildrenByParent::default();
     for attempt in 0..ATTEMPTS {
         let asked = bus
             .call::<_, Vec<Item>>(program, "/org/a11y/atspi/cache", "org.a11y.atspi.Cache", "GetItems", &())
             .await;
         match asked {
-            Ok(items) if items.len() > MOST => return Ok(children),
-            Ok(items) => {
-                for item in items {
-                    let parent = item.2.1.to_string();
-                    children.of.entry(parent).or_default().push(loose(item));
-                }
-                return Ok(children);
-            }
-            // It keeps one only since the bus has told it that somebody asks.
+            Ok(items) if items.len() > MOST => break,
+            Ok(items) => return Ok(by_parent(program, items)),
+            // It keeps one only since the bus has reported that somebody asks.
             Err(CallError::Unknown) if attempt + 1 < ATTEMPTS => sleep(SETTLING).await,
-            Err(CallError::Unknown | CallError::Refused(_)) => return Ok(children),
+            Err(CallError::Unknown | CallError::Refused(_)) => break,
             Err(error) => return Err(error.into()),
         }
     }
-    Ok(children)
+    Ok(ChildrenByParent::default())
+}
+
+/// Sorts what a program lists. An element of another program, or one that is said to be in one, is not the program's.
+fn by_parent(program: &str, items: Vec<Item>) -> ChildrenByParent {
+    let mut children = ChildrenByParent::default();
+    for item in items {
+        if item.0.0 == program && item.2.0 == program {
+            let parent = item.2.1.to_string();
+            children.of.entry(parent).or_default().push(loose(item));
+        }
+    }
+    children
 }
 
 fn loose(item: Item) -> UnplacedElement {
@@ -116,25 +124,32 @@ fn cut(name: &str) -> String {
     name.chars().take(NAME).collect()
 }
 
-/// Reads the children of elements, by their parents.
+/// Reads the children of elements, by their parents. Returns whether those are all: no more are read than a window may
+/// have, and none after the deadline.
 async fn level(
     bus: &Arc<Bus>,
     parents: Vec<RuntimeId>,
-) -> Result<HashMap<String, Vec<UnplacedElement>>, AccessibilityError> {
+    deadline: Instant,
+) -> Result<(HashMap<String, Vec<UnplacedElement>>, bool), AccessibilityError> {
     let lists = of_each(parents, |parent| {
         let bus = Arc::clone(bus);
         async move {
-            let asked: Result<Vec<Reference>, CallError> =
-                bus.ask(&parent, "Accessible", "GetChildren", &()).await;
-            (parent, asked)
+            let asked = bus.ask::<_, Vec<Reference>>(&parent, "Accessible", "GetChildren", &());
+            let list = in_time(deadline, asked).await;
+            (parent, list)
         }
     })
     .await;
-    let mut wanted = Vec::new();
+    let (mut wanted, mut is_all) = (Vec::new(), true);
     for (parent, list) in lists {
         match list {
-            Ok(list) => {
-                for (place, (program, path)) in list.into_iter().enumerate().take(MOST) {
+            None => is_all = false,
+            Some(Ok(list)) => {
+                for (place, (program, path)) in list.into_iter().enumerate() {
+                    if wanted.len() >= MOST {
+                        is_all = false;
+                        break;
+                    }
                     // An element of another program, such as a page in a process of its own, is not the window's.
                     if program == parent.program {
                         let id = RuntimeId { program, path: path.to_string() };
@@ -142,24 +157,33 @@ async fn level(
                     }
                 }
             }
-            Err(CallError::Gone | CallError::Unknown) => {}
-            Err(error) => return Err(error.into()),
+            Some(Err(CallError::Gone | CallError::NoReply | CallError::Unknown)) => {}
+            Some(Err(error)) => return Err(error.into()),
         }
     }
     let read = of_each(wanted, |(parent, place, id)| {
         let bus = Arc::clone(bus);
-        async move { (parent, one(&bus, id, place).await) }
+        async move { (parent, in_time(deadline, one(&bus, id, place)).await) }
     })
     .await;
     let mut children: HashMap<String, Vec<UnplacedElement>> = HashMap::new();
     for (parent, element) in read {
         match element {
-            Ok(element) => children.entry(parent).or_default().push(element),
-            Err(CallError::Gone | CallError::Unknown) => {}
-            Err(error) => return Err(error.into()),
+            None => is_all = false,
+            Some(Ok(element)) => children.entry(parent).or_default().push(element),
+            Some(Err(CallError::Gone | CallError::NoReply | CallError::Unknown)) => {}
+            Some(Err(error)) => return Err(error.into()),
         }
     }
-    Ok(children)
+    Ok((children, is_all))
+}
+
+/// Waits for an answer until a moment. After it nothing is asked.
+async fn in_time<T>(deadline: Instant, asked: impl Future<Output = T>) -> Option<T> {
+    if Instant::now() >= deadline {
+        return None;
+    }
+    timeout_at(deadline.into(), asked).await.ok()
 }
 
 /// Reads one element.
@@ -197,6 +221,7 @@ async fn grow(
         if round.is_empty() {
             return Ok(());
         }
+        count_made(bus, tree, &mut round, deadline).await?;
         let path = |tree: &ElementTree, at: usize| tree.elements[at].id.path.clone();
         let missing: Vec<RuntimeId> = round
             .iter()
@@ -209,11 +234,9 @@ async fn grow(
             .map(|(at, ..)| tree.elements[*at].id.clone())
             .collect();
         if !missing.is_empty() {
-            if Instant::now() >= deadline {
-                tree.complete = false;
-            } else {
-                children.of.extend(level(bus, missing).await?);
-            }
+            let (read, is_all) = level(bus, missing, deadline).await?;
+            children.of.extend(read);
+            tree.complete &= is_all;
         }
         let mut next = Vec::new();
         for (at, count, states) in round {
@@ -241,6 +264,33 @@ async fn grow(
     Ok(())
 }
 
+/// Asks how many children the elements of a round have that make them only when they are asked for: a cache does not say.
+async fn count_made(
+    bus: &Arc<Bus>,
+    tree: &ElementTree,
+    round: &mut [(usize, i32, States)],
+    deadline: Instant,
+) -> Result<(), AccessibilityError> {
+    let unknown: Vec<usize> = (0..round.len())
+        .filter(|it| round[*it].1 < 0 && round[*it].2.has(State::ManagesDescendants))
+        .collect();
+    let ids = unknown.iter().map(|it| tree.elements[round[*it].0].id.clone()).collect();
+    let counts = of_each(ids, |id| {
+        let bus = Arc::clone(bus);
+        async move { in_time(deadline, bus.property::<i32>(&id, "Accessible", "ChildCount")).await }
+    })
+    .await;
+    for (it, count) in unknown.into_iter().zip(counts) {
+        match count {
+            Some(Ok(count)) => round[it].1 = count,
+            // It stays unknown, and its children unread.
+            None | Some(Err(CallError::Gone | CallError::NoReply | CallError::Unknown)) => {}
+            Some(Err(error)) => return Err(error.into()),
+        }
+    }
+    Ok(())
+}
+
 /// Returns whether an element makes its children only when they are asked for, and has too many to ask.
 fn is_too_large(count: i32, states: States) -> bool {
     states.has(State::ManagesDescendants) && !(0..=MOST_MADE).contains(&count)
@@ -250,5 +300,43 @@ impl UnplacedElement {
     /// Returns whether it can be a window.
     pub(super) fn is_window(&self) -> bool {
         matches!(self.element.role, Role::Window | Role::Dialog)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn item(program: &str, path: &str, parent: (&str, &str)) -> Item {
+        let reference = |program: &str, path: &str| -> Reference {
+            (program.to_owned(), path.try_into().expect("a path"))
+        };
+        let (element, parent) = (reference(program, path), reference(parent.0, parent.1));
+        let application = reference(program, ROOT);
+        (element, application, parent, 0, 0, Vec::new(), "Pay".to_owned(), 43, String::new(), Vec::new())
+    }
+
+    #[tokio::test]
+    async fn after_the_deadline_nothing_is_asked_and_no_answer_is_waited_for() {
+        let silent = std::future::pending::<()>();
+        assert_eq!(in_time(Instant::now() + Duration::from_millis(1), silent).await, None);
+        let asked = async { panic!("it is asked after the deadline") };
+        assert_eq!(in_time::<()>(Instant::now(), asked).await, None);
+        assert_eq!(in_time(Instant::now() + WALK, async { 1 }).await, Some(1));
+    }
+
+    #[test]
+    fn what_a_program_lists_of_another_is_not_its_own() {
+        let items = vec![
+            item(":1.5", "/own", (":1.5", ROOT)),
+            item(":1.9", "/stolen", (":1.5", ROOT)),
+            item(":1.9", "/stolen", (":1.5", "/own")),
+            item(":1.5", "/planted", (":1.9", ROOT)),
+        ];
+        let children = by_parent(":1.5", items);
+        let listed: Vec<&str> =
+            children.of.values().flatten().map(|it| it.element.id.path.as_str()).collect();
+        assert_eq!(listed, ["/own"]);
+        assert!(children.of.contains_key(ROOT));
     }
 }

@@ -47,7 +47,7 @@ impl Worker {
         match receiver.recv_timeout(limit + GRACE) {
             Ok(answer) => answer,
             Err(RecvTimeoutError::Timeout) => Err(AccessibilityError::Unresponsive),
-            Err(RecvTimeoutError::Disconnected) => Err(lost()),
+            Err(RecvTimeoutError::Disconnected) => Err(AccessibilityError::Lost),
         }
     }
 
@@ -56,17 +56,13 @@ impl Worker {
         if jobs.is_none() {
             let (sender, receiver) = unbounded_channel();
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-            let runtime = runtime.map_err(|_| lost())?;
+            let runtime = runtime.map_err(|_| AccessibilityError::Lost)?;
             let thread = thread::Builder::new().name("accessibility".to_owned());
-            thread.spawn(move || runtime.block_on(serve(receiver))).map_err(|_| lost())?;
+            thread.spawn(move || runtime.block_on(serve(receiver))).map_err(|_| AccessibilityError::Lost)?;
             *jobs = Some(sender);
         }
-        jobs.as_ref().and_then(|jobs| jobs.send(job).ok()).ok_or_else(lost)
+        jobs.as_ref().and_then(|jobs| jobs.send(job).ok()).ok_or(AccessibilityError::Lost)
     }
-}
-
-fn lost() -> AccessibilityError {
-    AccessibilityError::Refused("the thread for accessibility has ended (a bug in Bailiwick)".to_owned())
 }
 
 async fn serve(mut jobs: UnboundedReceiver<Job>) {

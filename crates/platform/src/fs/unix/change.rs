@@ -75,7 +75,7 @@ impl WritableDir {
         }
     }
 
-    /// Returns a file or link a second name, which must be free. A link is not followed.
+    /// Creates a second name for a file or link; it must be free. A link is not followed.
     ///
     /// # Errors
     /// [`DoorError::Exists`], [`DoorError::CrossDevice`] also where the file system knows no second names, and the

@@ -275,7 +275,7 @@ pub(super) enum Over {
     Nothing,
 }
 
-/// Returns something open another name, in an open folder of the same disk.
+/// Renames something open, in an open folder of the same disk.
 pub(super) fn rename(
     file: BorrowedHandle<'_>,
     folder: BorrowedHandle<'_>,

@@ -9,8 +9,8 @@ use super::worker::Worker;
 use super::{pixels, system};
 use crate::screen::frame::Pixels;
 use crate::screen::{
-    Access, Clipping, ClippingKind, Content, Cover, Frame, Judge, Listing, Rect, ScreenError, Sources,
-    Window, WindowChange, WindowState,
+    Access, Clipping, ClippingKind, ClippingLimits, Content, Cover, Frame, Judge, Listing, Rect, ScreenError,
+    Sources, Window, WindowChange, WindowState,
 };
 use bailiwick_contract::time;
 
@@ -98,7 +98,7 @@ impl Servers {
         &self,
         _: Option<&str>,
         _: Option<ClippingKind>,
-        _: usize,
+        _: ClippingLimits,
         _: &Judge,
     ) -> Result<Clipping, ScreenError> {
         Err(no_control())

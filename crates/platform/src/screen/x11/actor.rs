@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
-use std::sync::mpsc::{self, Receiver, SyncSender, TryRecvError, TrySendError};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender, TryRecvError, TrySendError};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -14,7 +14,7 @@ use x11rb::protocol::xproto::ConnectionExt as _;
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 
 use super::address::Address;
-use super::selection::Selection;
+use super::selection::{MAX_EVENTS, Selection};
 use super::server::{PATIENCE, Server};
 use super::trouble::Trouble;
 use crate::screen::{ScreenError, Sources};
@@ -25,6 +25,12 @@ const ALONE: [Duration; 2] = [Duration::from_millis(50), Duration::from_secs(1)]
 
 /// A connection that nobody has used for so long is closed.
 const IDLE: Duration = Duration::from_secs(60);
+
+/// A server that was late, and on whose clipboard our text is to be, is tried again after so long.
+const RETRY: Duration = Duration::from_secs(1);
+
+/// Anyone who asks waits for so long. What was not begun by then is not done any more.
+const LONGEST: Duration = Duration::from_secs(25);
 
 /// More requests than this do not wait for one display.
 const MAX_WAITING: usize = 256;
@@ -103,14 +109,25 @@ impl Actors {
         act: impl FnOnce(&mut Connected) -> Result<T, ScreenError> + Send + 'static,
     ) -> Result<T, ScreenError> {
         let (reply, answer) = mpsc::sync_channel(1);
+        let until = Instant::now() + LONGEST;
         self.send(
             &address.id,
             Box::new(move |connected| {
-                // Who asked may have stopped waiting.
-                let _ = reply.send(act(connected));
+                if Instant::now() < until {
+                    // Who asked may have stopped waiting.
+                    let _ = reply.send(act(connected));
+                }
             }),
         )?;
-        answer.recv().unwrap_or_else(|_| Err(ScreenError::Lost(address.id.clone())))
+        match answer.recv_timeout(LONGEST) {
+            Ok(answer) => answer,
+            Err(RecvTimeoutError::Timeout) => Err(ScreenError::Timeout(address.id.clone())),
+            // Dropped without an answer: its time was over before its turn, or the thread has ended.
+            Err(RecvTimeoutError::Disconnected) if Instant::now() >= until => {
+                Err(ScreenError::Timeout(address.id.clone()))
+            }
+            Err(RecvTimeoutError::Disconnected) => Err(ScreenError::Lost(address.id.clone())),
+        }
     }
 
     fn send(self: &Arc<Self>, id: &str, mut job: Job) -> Result<(), ScreenError> {
@@ -179,7 +196,7 @@ impl Drop for Actor {
 fn run(mut connected: Connected, jobs: &Receiver<Job>, wake: &OwnedFd, actors: &Weak<Actors>, id: &str) {
     let mut used = Instant::now();
     loop {
-        connected.serve();
+        let is_all = connected.serve();
         match jobs.try_recv() {
             Ok(job) => {
                 job(&mut connected);
@@ -187,11 +204,14 @@ fn run(mut connected: Connected, jobs: &Receiver<Job>, wake: &OwnedFd, actors: &
                 continue;
             }
             Err(TryRecvError::Disconnected) => return,
+            // There may be more that was read already, which wakes nobody.
+            Err(TryRecvError::Empty) if !is_all => continue,
             Err(TryRecvError::Empty) => {}
         }
-        let left = match connected.selection {
-            Some(_) => IDLE,
-            None => IDLE.saturating_sub(used.elapsed()),
+        let left = match (&connected.selection, &connected.server) {
+            (Some(_), Some(_)) => IDLE,
+            (Some(_), None) => RETRY,
+            (None, _) => IDLE.saturating_sub(used.elapsed()),
         };
         if left.is_zero() {
             match last_job(jobs, actors, id) {
@@ -284,18 +304,36 @@ impl Connected {
             let again = || -> Result<Option<Selection>, Trouble> {
                 let owner = server.connection.get_selection_owner(server.atoms.CLIPBOARD)?.reply()?.owner;
                 let is_free = owner == x11rb::NONE;
-                is_free.then(|| Selection::own(&server, selection.text())).transpose()
+                is_free.then(|| Selection::own(&server, selection.text(), None)).transpose()
             };
-            self.selection = again().unwrap_or_default();
+            match again() {
+                Ok(owned) => self.selection = owned,
+                Err(error) if error.is_fatal() => {
+                    self.selection = (!error.is_loss()).then_some(selection);
+                    return Err(self.failed(error, address));
+                }
+                Err(_) => {}
+            }
         }
         Ok(server)
     }
 
     /// Puts text on the clipboard, or takes what is there off it.
     fn set_clipboard(&mut self, server: &Server, text: Option<&Arc<str>>) -> Result<(), Trouble> {
-        let earlier = self.selection.take();
+        let mut earlier = self.selection.take();
         if let Some(text) = text {
-            self.selection = Some(Selection::own(server, Arc::clone(text))?);
+            match Selection::own(server, Arc::clone(text), earlier.as_mut()) {
+                Ok(owned) => self.selection = Some(owned),
+                // Another program's content has replaced it.
+                Err(error @ Trouble::Clear(ScreenError::ClipboardChanged(_))) => {
+                    earlier.map_or(Ok(()), |earlier| earlier.release(server))?;
+                    return Err(error);
+                }
+                Err(error) => {
+                    self.selection = earlier.filter(|_| !error.is_loss());
+                    return Err(error);
+                }
+            }
         } else {
             let (connection, clipboard) = (&server.connection, server.atoms.CLIPBOARD);
             connection.set_selection_owner(x11rb::NONE, clipboard, x11rb::CURRENT_TIME)?;
@@ -306,38 +344,48 @@ impl Connected {
         earlier.map_or(Ok(()), |earlier| earlier.release(server))
     }
 
-    /// Answers what other programs ask of the clipboard.
-    fn serve(&mut self) {
+    /// Answers what other programs ask of the clipboard, a while at most. Returns whether that is all for now.
+    fn serve(&mut self) -> bool {
         if self.server.is_none()
             && self.selection.is_some()
+            && self.late.is_none_or(|late| late.elapsed() >= RETRY)
             && let Some(address) = self.address.clone()
         {
-            self.server = self.open(&address).ok();
+            match self.open(&address) {
+                Ok(server) => self.server = Some(server),
+                // A server that hangs may go on.
+                Err(ScreenError::Timeout(_)) => {}
+                Err(_) => self.selection = None,
+            }
         }
-        let Some(server) = &mut self.server else {
-            self.selection = None;
-            return;
-        };
+        let Some(server) = &mut self.server else { return true };
         server.begin(Instant::now() + PATIENCE, ALONE[0]);
-        loop {
+        for _ in 0..MAX_EVENTS {
             let served = match server.connection.poll_for_event() {
-                Ok(None) => return,
+                Ok(None) => return true,
                 Ok(Some(event)) => match &mut self.selection {
                     Some(selection) => selection.serve(server, &event),
-                    None => Ok(false),
+                    None => Ok(true),
                 },
                 Err(error) => Err(error.into()),
             };
-            match served {
-                Ok(true) => {}
-                Ok(false) => self.selection = None,
-                Err(error) if error.is_fatal() => {
-                    (self.server, self.selection) = (None, None);
-                    return;
+            let served = match (served, &mut self.selection) {
+                // Somebody else has the clipboard now.
+                (Ok(false), selection) => selection.take().map_or(Ok(()), |lost| lost.release(server)),
+                (served, _) => served.map(|_| ()),
+            };
+            if let Err(error) = served
+                && error.is_fatal()
+            {
+                self.server = None;
+                // What is only late is put there again by the next connection.
+                if error.is_loss() {
+                    self.selection = None;
                 }
-                Err(_) => {}
+                return true;
             }
         }
+        false
     }
 
     /// Returns what a failure is to the outside.

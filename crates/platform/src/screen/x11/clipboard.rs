@@ -7,8 +7,7 @@ use x11rb::protocol::Event;
 use x11rb::protocol::res::{ClientIdMask, ClientIdSpec, ConnectionExt as _};
 use x11rb::protocol::xfixes::{self, ConnectionExt as _, SelectionEventMask};
 use x11rb::protocol::xproto::{
-    Atom, AtomEnum, ConnectionExt as _, CreateWindowAux, EventMask, GetPropertyReply, Property,
-    Window as WindowNumber, WindowClass,
+    Atom, AtomEnum, ConnectionExt as _, GetPropertyReply, Property, Window as WindowNumber,
 };
 
 use super::address::Address;
@@ -18,32 +17,33 @@ use super::told::{gone, numbers};
 use super::trouble::Trouble;
 use crate::screen::ancestry::program_name;
 use crate::screen::{
-    CLIPBOARD_OWNER, Clipping, ClippingKind, Judge, Rect, ScreenError, Sources, Window, WindowState,
+    CLIPBOARD_OWNER, Clipping, ClippingKind, ClippingLimits, Judge, Rect, ScreenError, Sources, Window,
+    WindowState,
 };
 
 /// How long an owner has for all of its content.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// For how long other clients wait while the owner is judged.
 const ALONE: Duration = Duration::from_secs(1);
-/// More types than this are not told.
+/// An owner with more types than this is refused.
 const MAX_TYPES: usize = 64;
 /// What a type of a password manager is called by which it says that its content is a secret.
 const SECRET: &str = "x-kde-passwordManagerHint";
 
 /// Reads the clipboard if the judge allows its owner, who is among the windows as [`CLIPBOARD_OWNER`]. Content of more bytes than
-/// the limit is an error.
+/// its kind may have is an error.
 pub(super) fn read(
     address: &Address,
     sources: &Sources,
     wanted: Option<ClippingKind>,
-    limit: usize,
+    limits: ClippingLimits,
     judge: &Judge,
 ) -> Result<Clipping, Trouble> {
     let mut server = Server::open(address, sources)?;
     server.begin(Instant::now() + PATIENCE, ALONE);
     let reader = Reader::new(&server)?;
     let Some(()) = judge_owner(&mut server, judge)? else { return Ok(Clipping::default()) };
-    let read = reader.read(&server, wanted, limit);
+    let read = reader.read(&server, wanted, limits);
     match read {
         Err(error) if error.is_timeout() => Err(ScreenError::ClipboardSilent(address.id.clone()).into()),
         read => read,
@@ -112,11 +112,7 @@ impl Reader {
     /// Creates it, and asks to hear of every new owner from now on.
     fn new(server: &Server) -> Result<Self, Trouble> {
         let connection = &server.connection;
-        let root = server.roots().first().map_or(x11rb::NONE, |root| root.root);
-        let window = connection.generate_id()?;
-        let look = CreateWindowAux::new().event_mask(EventMask::PROPERTY_CHANGE);
-        let class = WindowClass::INPUT_ONLY;
-        connection.create_window(0, window, root, 0, 0, 1, 1, 0, class, 0, &look)?.check()?;
+        let window = server.create_hidden_window()?;
         if connection.extension_information(xfixes::X11_EXTENSION_NAME)?.is_none() {
             let why =
                 "its X server lacks the extension XFIXES, by which a change of owners is noticed".to_owned();
@@ -130,7 +126,12 @@ impl Reader {
         Ok(Self { window })
     }
 
-    fn read(&self, server: &Server, wanted: Option<ClippingKind>, limit: usize) -> Result<Clipping, Trouble> {
+    fn read(
+        &self,
+        server: &Server,
+        wanted: Option<ClippingKind>,
+        limits: ClippingLimits,
+    ) -> Result<Clipping, Trouble> {
         let atoms = &server.atoms;
         let offered = self.convert(server, atoms.TARGETS, MAX_TYPES * 4).map_err(|error| match error {
             Trouble::Clear(ScreenError::ClipboardTooLarge { .. }) => {
@@ -167,7 +168,7 @@ impl Reader {
             if content.is_some() || wanted.is_some_and(|wanted| wanted != kind) || !offered.contains(&form) {
                 continue;
             }
-            content = self.convert(server, form, limit)?.map(|(of, bytes)| {
+            content = self.convert(server, form, limits.of(kind))?.map(|(of, bytes)| {
                 let is_latin = kind == ClippingKind::Text && of == latin;
                 let as_text = || bytes.iter().map(|byte| char::from(*byte)).collect::<String>().into_bytes();
                 (kind, if is_latin { as_text() } else { bytes })
@@ -188,7 +189,7 @@ impl Reader {
         connection.convert_selection(self.window, atoms.CLIPBOARD, form, place, x11rb::CURRENT_TIME)?;
         connection.flush()?;
         let property = loop {
-            let event = connection.wait_for_event()?;
+            let event = server.next_event()?;
             Self::refuse_change(server, &event)?;
             if let Event::SelectionNotify(event) = event
                 && event.requestor == self.window
@@ -209,7 +210,7 @@ impl Reader {
         }
         let mut content = Vec::new();
         loop {
-            let event = connection.wait_for_event()?;
+            let event = server.next_event()?;
             Self::refuse_change(server, &event)?;
             let is_new = matches!(&event, Event::PropertyNotify(event)
                 if event.window == self.window && event.atom == place && event.state == Property::NEW_VALUE);

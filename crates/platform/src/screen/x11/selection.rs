@@ -6,9 +6,8 @@ use std::time::{Duration, Instant};
 use x11rb::connection::Connection as _;
 use x11rb::protocol::Event;
 use x11rb::protocol::xproto::{
-    Atom, AtomEnum, ChangeWindowAttributesAux, ConnectionExt as _, CreateWindowAux, EventMask, PropMode,
-    Property, SELECTION_NOTIFY_EVENT, SelectionNotifyEvent, SelectionRequestEvent, Timestamp,
-    Window as WindowNumber, WindowClass,
+    Atom, AtomEnum, ChangeWindowAttributesAux, ConnectionExt as _, EventMask, PropMode, Property,
+    SELECTION_NOTIFY_EVENT, SelectionNotifyEvent, SelectionRequestEvent, Timestamp, Window as WindowNumber,
 };
 use x11rb::wrapper::ConnectionExt as _;
 
@@ -19,6 +18,8 @@ use crate::screen::ScreenError;
 /// More than this is sent in parts.
 const WHOLE: usize = 128 * 1024;
 const PART: usize = 64 * 1024;
+/// So many events are answered before anything else is done.
+pub(super) const MAX_EVENTS: usize = 64;
 /// So many others may be sent parts at a time, each for so long.
 const MAX_TRANSFERS: usize = 16;
 const TRANSFER: Duration = Duration::from_secs(30);
@@ -43,30 +44,48 @@ struct Transfer {
 }
 
 impl Selection {
-    /// Puts text on the clipboard.
-    pub(super) fn own(server: &Server, text: Arc<str>) -> Result<Self, Trouble> {
-        let connection = &server.connection;
-        let root = server.roots().first().map_or(x11rb::NONE, |root| root.root);
-        let window = connection.generate_id()?;
-        let look = CreateWindowAux::new().event_mask(EventMask::PROPERTY_CHANGE);
-        let class = WindowClass::INPUT_ONLY;
-        connection.create_window(0, window, root, 0, 0, 1, 1, 0, class, 0, &look)?.check()?;
+    /// Puts text on the clipboard. What is asked of an earlier text meanwhile is answered with that.
+    pub(super) fn own(server: &Server, text: Arc<str>, earlier: Option<&mut Self>) -> Result<Self, Trouble> {
+        let window = server.create_hidden_window()?;
+        let mut owned = Self { text, window, since: 0, transfers: Vec::new() };
+        match owned.take(server, earlier) {
+            Ok(()) => Ok(owned),
+            Err(error) => {
+                // A connection that is given up takes its windows along.
+                if !error.is_fatal() {
+                    owned.release(server)?;
+                }
+                Err(error)
+            }
+        }
+    }
+
+    fn take(&mut self, server: &Server, mut earlier: Option<&mut Self>) -> Result<(), Trouble> {
+        let (connection, window) = (&server.connection, self.window);
         // The server's clock is read off a change.
         let (name, kind) = (server.atoms.BAILIWICK_CLIPBOARD, AtomEnum::STRING);
         connection.change_property8(PropMode::APPEND, window, name, kind, b"")?;
         connection.flush()?;
-        let since = loop {
-            if let Event::PropertyNotify(event) = connection.wait_for_event()?
+        self.since = loop {
+            let event = server.next_event()?;
+            if let Event::PropertyNotify(event) = &event
                 && event.window == window
             {
                 break event.time;
             }
+            answer_in_turn(server, earlier.as_deref_mut(), &event)?;
         };
-        connection.set_selection_owner(window, server.atoms.CLIPBOARD, since)?;
+        connection.set_selection_owner(window, server.atoms.CLIPBOARD, self.since)?;
         if connection.get_selection_owner(server.atoms.CLIPBOARD)?.reply()?.owner != window {
             return Err(ScreenError::ClipboardChanged(server.id.clone()).into());
         }
-        Ok(Self { text, window, since, transfers: Vec::new() })
+        // What came before the text was replaced is here by now.
+        for _ in 0..MAX_EVENTS {
+            let Some(event) = connection.poll_for_event()? else { break };
+            answer_in_turn(server, earlier.as_deref_mut(), &event)?;
+            answer_in_turn(server, Some(&mut *self), &event)?;
+        }
+        Ok(())
     }
 
     /// Returns what it has.
@@ -144,6 +163,14 @@ impl Selection {
             self.transfers.push(Transfer { to, place, form, sent: 0, began });
         }
         Ok(place)
+    }
+}
+
+/// Has a text that may be there answer what is asked of it. Anyone who asked and is gone is no failure.
+fn answer_in_turn(server: &Server, text: Option<&mut Selection>, event: &Event) -> Result<(), Trouble> {
+    match text.map_or(Ok(true), |text| text.serve(server, event)) {
+        Err(error) if error.is_fatal() => Err(error),
+        _ => Ok(()),
     }
 }
 

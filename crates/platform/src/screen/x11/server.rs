@@ -8,11 +8,14 @@ use std::time::{Duration, Instant};
 
 use x11rb::connection::{Connection as _, RequestConnection as _};
 use x11rb::errors::ConnectError;
+use x11rb::protocol::Event;
 use x11rb::protocol::composite::{self, ConnectionExt as _};
 use x11rb::protocol::randr::{self, ConnectionExt as _};
 use x11rb::protocol::res::{self, ConnectionExt as _};
 use x11rb::protocol::shm::{self, ConnectionExt as _};
-use x11rb::protocol::xproto::{Atom, ConnectionExt as _, Screen, Window as WindowNumber};
+use x11rb::protocol::xproto::{
+    Atom, ConnectionExt as _, CreateWindowAux, EventMask, Screen, Window as WindowNumber, WindowClass,
+};
 use x11rb::rust_connection::RustConnection;
 
 use super::address::{Address, Place};
@@ -149,11 +152,29 @@ impl Server {
         Ok(server)
     }
 
+    /// Creates a window that is never shown, whose properties are heard of.
+    pub(super) fn create_hidden_window(&self) -> Result<WindowNumber, Trouble> {
+        let root = self.roots().first().map_or(x11rb::NONE, |root| root.root);
+        let window = self.connection.generate_id()?;
+        let events = CreateWindowAux::new().event_mask(EventMask::PROPERTY_CHANGE);
+        let class = WindowClass::INPUT_ONLY;
+        self.connection.create_window(0, window, root, 0, 0, 1, 1, 0, class, 0, &events)?.check()?;
+        Ok(window)
+    }
+
     /// Begins a question, which the server has until then to answer; while it is asked, no other client of the server
     /// waits for longer than `alone_for`.
     pub(super) fn begin(&mut self, until: Instant, alone_for: Duration) {
         self.connection.stream().set_deadline(until);
         self.alone_for = alone_for;
+    }
+
+    /// Waits for the next event, until the time of the question is over: also where others keep coming.
+    pub(super) fn next_event(&self) -> Result<Event, Trouble> {
+        if self.connection.stream().remaining().is_zero() {
+            return Err(ScreenError::Timeout(self.id.clone()).into());
+        }
+        Ok(self.connection.wait_for_event()?)
     }
 
     /// Returns the server's screens as the connection began with them.

@@ -11,8 +11,8 @@ use super::server::Server;
 use super::trouble::Trouble;
 use super::{capture, change, clipboard, scene};
 use crate::screen::{
-    Access, Clipping, ClippingKind, Display, Frame, Judge, Listing, Rect, ScreenError, Sources, Unreachable,
-    Window, WindowChange,
+    Access, Clipping, ClippingKind, ClippingLimits, Display, Frame, Judge, Listing, Rect, ScreenError,
+    Sources, Unreachable, Window, WindowChange,
 };
 
 /// All X servers of this computer.
@@ -173,11 +173,11 @@ impl Servers {
         &self,
         display: Option<&str>,
         wanted: Option<ClippingKind>,
-        limit: usize,
+        limits: ClippingLimits,
         judge: &Judge,
     ) -> Result<Clipping, ScreenError> {
         let address = self.clipboard_of(display)?;
-        clipboard::read(&address, &self.kept.sources, wanted, limit, judge)
+        clipboard::read(&address, &self.kept.sources, wanted, limits, judge)
             .map_err(|error| error.told(&address.id))
     }
 
@@ -193,10 +193,25 @@ impl Servers {
     fn clipboard_of(&self, display: Option<&str>) -> Result<Address, ScreenError> {
         let id = match display {
             Some(display) if display != "primary" => display.to_owned(),
-            _ => self.primary()?,
+            _ => match self.primary_server() {
+                Some(address) => return Ok(address),
+                // It says why there is none.
+                None => self.primary()?,
+            },
         };
         let server = id.split_once('/').map_or(id.as_str(), |(server, _)| server);
         self.find(server).map(|(address, _)| address).ok_or_else(|| self.unknown(&id))
+    }
+
+    /// Finds the first server that answers and has a display of its own, without reading its windows.
+    fn primary_server(&self) -> Option<Address> {
+        let has_display = |address: &Address| {
+            self.kept.with(address, |server| {
+                server.connection.get_input_focus()?.reply()?;
+                Ok(!server.abilities.part_of_wayland)
+            })
+        };
+        address::servers(&self.kept.sources).into_iter().find(|address| has_display(address) == Ok(true))
     }
 
     /// Finds the display that a window's id names, and its number there.

@@ -59,7 +59,7 @@ impl Trouble {
             Self::Connection(_) => ScreenError::Lost(display.to_owned()),
             Self::TooLongAlone => ScreenError::Failed {
                 display: display.to_owned(),
-                step: "a picture",
+                step: "the request",
                 why: "it has so many windows, or is so busy, that it would stand still for too long"
                     .to_owned(),
             },
