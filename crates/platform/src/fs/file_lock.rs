@@ -4,7 +4,10 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
 use std::path::Path;
 
-use super::{create_private_dir, create_private_file};
+use super::{create_private_dir, new_private_file};
+
+/// How often the file of a lock is opened or made.
+const ROUNDS: usize = 1000;
 
 /// A held lock; dropping it lets go. The system lets go when the process ends.
 #[derive(Debug)]
@@ -46,17 +49,24 @@ impl FileLock {
     }
 }
 
+/// Opens the file of a lock, which others may make or remove in the same moment.
 fn lock_file(folder: &Path, name: &str) -> io::Result<File> {
     let path = folder.join(name);
-    let open = || OpenOptions::new().write(true).open(&path);
-    match open() {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            create_private_dir(folder)?;
-            create_private_file(&path)?;
-            open()
-        }
-        other => other,
+    let mut last = io::ErrorKind::NotFound.into();
+    // Each further round needs another one that made or removed the file; a link that leads nowhere ends here, too.
+    for _ in 0..ROUNDS {
+        last = match OpenOptions::new().write(true).open(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                create_private_dir(folder)?;
+                match new_private_file(&path) {
+                    Err(error) if error.kind() == io::ErrorKind::AlreadyExists => error,
+                    other => return other,
+                }
+            }
+            other => return other,
+        };
     }
+    Err(last)
 }
 
 #[cfg(test)]
@@ -74,6 +84,37 @@ mod tests {
         drop(held);
         assert!(take().is_some());
         drop(copy);
+        super::super::remove_tree(&folder).expect("it was made above");
+    }
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "the lock is of this test")]
+    fn a_lock_is_taken_although_its_file_is_made_and_removed_all_the_time() {
+        let folder =
+            std::env::temp_dir().join(format!("bailiwick-lock-{}", bailiwick_contract::id::new_id()));
+        std::thread::scope(|threads| {
+            for _ in 0..4 {
+                threads.spawn(|| {
+                    for _ in 0..2_000 {
+                        let taken = FileLock::try_take(&folder, "lock").expect("the folder can be written");
+                        if taken.is_some() {
+                            let _ = std::fs::remove_file(folder.join("lock"));
+                        }
+                    }
+                });
+            }
+        });
+        super::super::remove_tree(&folder).expect("it was made above");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_lock_that_is_a_link_to_nowhere_is_an_error() {
+        let folder =
+            std::env::temp_dir().join(format!("bailiwick-lock-{}", bailiwick_contract::id::new_id()));
+        create_private_dir(&folder).expect("it can be made");
+        std::os::unix::fs::symlink(folder.join("nowhere/file"), folder.join("lock")).expect("a link");
+        FileLock::try_take(&folder, "lock").expect_err("it leads nowhere");
         super::super::remove_tree(&folder).expect("it was made above");
     }
 }
