@@ -59,11 +59,17 @@ pub fn serve(rows: &Rows, orders: &Receiver<Order>, own_orders: &Sender<Order>) 
             Err(RecvTimeoutError::Timeout) => rows.writer().rest(),
             Ok(Order::End) | Err(RecvTimeoutError::Disconnected) => break,
         };
-        if let Some(files) = chore {
+        if let Some(LogChore { files, is_full }) = chore {
             let folder = rows.writer().settings.folder.clone();
             // Without the writer in hand: the disk takes its time.
-            let done = back.write_back(files, &folder);
-            rows.writer().judge_chore(done);
+            let mut done = back.write_back(files, &folder);
+            let mut writer = rows.writer();
+            if is_full && done.is_ok() {
+                // The log begins again only where all of it is written back. Rows that come without a pause would never let
+                // that happen; what has come since the first time is little.
+                done = back.write_back(files, &folder);
+            }
+            writer.judge_chore(done);
         }
         let rest = rows.writer().next_rest();
         // Who found the writer busy with chores is not forgotten.
@@ -72,6 +78,13 @@ pub fn serve(rows: &Rows, orders: &Receiver<Order>, own_orders: &Sender<Order>) 
     }
     drop(back);
     rows.writer().close();
+}
+
+/// A log that is to be written back.
+struct LogChore {
+    files: StoreFiles,
+    /// Whether it has grown so much that this is done although requests wait.
+    is_full: bool,
 }
 
 /// Writes the log back on a connection of its own, so that nobody waits for that who writes a row.
@@ -141,7 +154,7 @@ impl Writer {
     }
 
     /// Tidies up after nothing has come for a while.
-    fn rest(&mut self) -> Option<StoreFiles> {
+    fn rest(&mut self) -> Option<LogChore> {
         if self.last_row.elapsed() < REST && self.log_pages > 0 && !self.retention_due {
             // Rows come, by way of the threads that make them.
             return None;
@@ -307,9 +320,8 @@ impl Writer {
         self.database.is_some() && (self.retention_due || self.log_pages > 0)
     }
 
-    /// Removes what is too old, in small steps, and returns the store whose log is to be written back, best when nobody
-    /// waits.
-    fn tidy(&mut self, idle: Idle) -> Option<StoreFiles> {
+    /// Removes what is too old, in small steps, and returns the log that is to be written back, best when nobody waits.
+    fn tidy(&mut self, idle: Idle) -> Option<LogChore> {
         if self.database.as_ref().is_some_and(|database| !database.is_current()) {
             self.leave();
         }
@@ -326,8 +338,8 @@ impl Writer {
                 self.log_pages += usize::from(more) * 64;
             })
         } else if self.log_pages >= MAX_LOG_PAGES || (idle == Idle::Yes && self.log_pages > 0) {
-            self.log_pages = 0;
-            return database.files();
+            let is_full = std::mem::take(&mut self.log_pages) >= MAX_LOG_PAGES;
+            return database.files().map(|files| LogChore { files, is_full });
         } else {
             Ok(())
         };
