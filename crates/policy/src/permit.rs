@@ -277,6 +277,11 @@ impl Permit {
         &self.parsed.common
     }
 
+    /// Returns whether it may change something: not where it reads, and not as a dry run.
+    pub fn has_effect(&self) -> bool {
+        !self.spec.effect.is_read_only() && !self.common().dry_run
+    }
+
     /// Returns the operation's parsed `input` and `options`; the registry knows their type.
     pub fn fields(&self) -> &(dyn std::any::Any + Send + Sync) {
         &*self.parsed.fields

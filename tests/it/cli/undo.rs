@@ -182,6 +182,13 @@ fn the_log_shows_what_can_be_taken_back_and_why_not() {
     let show = done(&place, &["log", "show", &written]);
     assert!(show.out.contains(&format!("`bailiwick undo {}`, until ", &written[20..])), "{}", show.out);
 
+    // A dry run has changed nothing, and its row says so.
+    done(&place, &["call", "file.delete", "a.txt", "--dry-run"]);
+    let dry = done(&place, &["log", "last", "--json"]).json();
+    assert!(dry["operation"]["undo"].is_null() && dry["operation"]["hasEffect"] == false, "{dry:#}");
+    let row = done(&place, &["log", "-n", "1"]);
+    assert!(row.out.contains("dry run"), "{}", row.out);
+
     // What was done without undo is reported as that, and so is what is in a scope that was closed since.
     let words = ["call", "file.delete", "a.txt", "--without-undo", "--json"];
     let gone = done(&place, &words).json();

@@ -124,7 +124,7 @@ impl<'a> StoredJudge<'a> {
         let left_out = left_out(&kept);
         let entry = self.registry.entry(&row.op);
         let envelope = self.envelope_of(row, &kept);
-        let decided = decide(&self.case(&caller, &envelope));
+        let decided = decide(&self.case(&caller, &envelope, &kept));
         let was = recorded(row);
         let Some(entry) = entry else {
             let was_unknown = row.code.as_deref() == Some(ErrorCode::UnknownOperation.as_str());
@@ -164,17 +164,17 @@ impl<'a> StoredJudge<'a> {
     pub fn explain(&self, row: &Row) -> Vec<StageVerdict> {
         let Some(caller) = self.caller_of(row) else { return Vec::new() };
         let kept = template(row.template.as_deref().unwrap_or_default());
-        explain(&self.case(&caller, &self.envelope_of(row, &kept)))
+        explain(&self.case(&caller, &self.envelope_of(row, &kept), &kept))
     }
 
-    fn case<'b>(&'b self, caller: &'b Caller, envelope: &'b Envelope) -> Case<'b> {
+    fn case<'b>(&'b self, caller: &'b Caller, envelope: &'b Envelope, kept: &Value) -> Case<'b> {
         Case {
             caller,
             envelope,
             scopes: self.scopes,
             catalogue: self.registry,
             approvals: &[],
-            is_rollback: false,
+            is_rollback: kept["rollback"] == true,
         }
     }
 

@@ -90,7 +90,7 @@ pub(super) async fn run(
             record.finish_async(result, notes).await
         }
         RunForm::Blocking(run) => {
-            let has_effect = !permit.spec().effect.is_read_only();
+            let has_effect = permit.has_effect();
             let unfinished = record.unfinished();
             let record = Arc::new(Mutex::new(Some(record)));
             let shared = Arc::clone(&record);

@@ -166,6 +166,9 @@ impl Service {
             }
         };
         record.asked(&envelope);
+        if origin == Origin::Rollback {
+            record.rollback();
+        }
 
         if origin == Origin::Client && self.batches.unseen().is_some() {
             // In a task of its own, which ends whatever becomes of this request.
@@ -233,7 +236,7 @@ impl Service {
                 None => return record.refuse(too_many_held()).await,
             },
         };
-        if !permit.spec().effect.is_read_only()
+        if permit.has_effect()
             && let Err(error) = record.write(Phase::Received).await
         {
             let failure = Failure::new(ErrorCode::ProviderUnavailable, format!("nothing was done: {error}"))

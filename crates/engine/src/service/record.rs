@@ -55,6 +55,9 @@ pub(super) struct Record {
     ended: Ended,
     /// The scope of its permit, for the commands of hints.
     scope: Option<String>,
+    /// Whether it takes back a batch.
+    is_rollback: bool,
+    is_dry_run: bool,
 }
 
 /// What is needed to answer for an operation that does not end in time; its row comes later.
@@ -99,7 +102,7 @@ impl Record {
             template: Value::Null,
             has_effect: false,
         };
-        Self { event, began, history, ended, scope: None }
+        Self { event, began, history, ended, scope: None, is_rollback: false, is_dry_run: false }
     }
 
     pub fn operation_id(&self) -> &str {
@@ -114,6 +117,11 @@ impl Record {
     pub fn login(&mut self, source: &str) {
         LOGIN.clone_into(&mut self.event.op);
         self.event.target = Some(clip(source, MAX_NAME_CHARS));
+    }
+
+    /// Notes that it takes back a batch, which asks no questions.
+    pub fn rollback(&mut self) {
+        self.is_rollback = true;
     }
 
     /// Notes what was asked.
@@ -138,7 +146,8 @@ impl Record {
             self.scope = Some(scope.id().to_owned());
         }
         self.event.capability = permit.capability();
-        self.event.has_effect = !permit.spec().effect.is_read_only();
+        self.event.has_effect = permit.has_effect();
+        self.is_dry_run = permit.common().dry_run;
         self.event.template = self.template(envelope, permit.spec().audited_fields);
         if permit.was_asked() {
             self.event.template["approved"] = json!(true);
@@ -174,6 +183,9 @@ impl Record {
         }
         if !options.is_empty() {
             template["options"] = Value::Object(options);
+        }
+        if self.is_rollback {
+            template["rollback"] = json!(true);
         }
         if !left_out.is_empty() {
             template["leftOut"] = json!(left_out);
@@ -245,7 +257,11 @@ impl Record {
         let event = &mut self.event;
         event.phase = Phase::Finished;
         event.duration_us = u64::try_from(self.began.elapsed().as_micros()).unwrap_or(u64::MAX);
-        event.summary = summary.unwrap_or_default();
+        event.summary = match summary {
+            Some(summary) if self.is_dry_run => format!("dry run: {summary}"),
+            None if self.is_dry_run => "dry run".to_owned(),
+            summary => summary.unwrap_or_default(),
+        };
         match &result {
             Ok(data) => event.bytes = data.text().len() as u64,
             Err(failure) => {
