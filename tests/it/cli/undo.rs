@@ -185,7 +185,7 @@ fn the_log_shows_what_can_be_taken_back_and_why_not() {
     // A dry run has changed nothing, and its row says so.
     done(&place, &["call", "file.delete", "a.txt", "--dry-run"]);
     let dry = done(&place, &["log", "last", "--json"]).json();
-    assert!(dry["operation"]["undo"].is_null() && dry["operation"]["hasEffect"] == false, "{dry:#}");
+    assert!(dry["operation"]["undo"].is_null(), "{dry:#}");
     let row = done(&place, &["log", "-n", "1"]);
     assert!(row.out.contains("dry run"), "{}", row.out);
 

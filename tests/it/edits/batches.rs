@@ -449,6 +449,7 @@ fn a_batch_that_fails_is_taken_back_without_another_question() {
         assert_eq!(answer["error"]["details"]["rolledBack"], true, "{policy}: {answer:#}");
         assert_eq!(tree(&root), before, "{policy}");
         // Judged again, what took it back still asks nothing.
+        world.save_config();
         let replayed =
             world.cli(&["policy", "test", "--against-history", &world.config_path().to_string_lossy()]);
         assert_eq!(
