@@ -127,7 +127,7 @@ impl ScreenRules {
         let (allowed, what, rule, word) = match target {
             TargetRule::Display => (self.displays, "displays", "displays-off", "displays"),
             TargetRule::Window => (self.windows, "windows", "windows-off", "windows"),
-            TargetRule::ActiveWindow | TargetRule::Element => {
+            TargetRule::ActiveWindow | TargetRule::Element | TargetRule::Snapshot => {
                 (self.windows, "elements of windows", "windows-off", "windows")
             }
             TargetRule::ProcessWindow => {
@@ -143,7 +143,7 @@ impl ScreenRules {
             return Ok(());
         }
         let verb = match target {
-            TargetRule::ActiveWindow | TargetRule::Element => "shows no",
+            TargetRule::ActiveWindow | TargetRule::Element | TargetRule::Snapshot => "shows no",
             _ => "takes no pictures of",
         };
         Err(Failure::denied(rule, format!("scope `{scope}` {verb} {what}"))

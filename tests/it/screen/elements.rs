@@ -133,6 +133,103 @@ async fn what_acts_on_elements_changes_neither_pointer_nor_focus_nor_clipboard()
     assert_eq!(desktop.received(), ["name x", "level 42.0", "agree True", "pressed save"]);
 }
 
+fn fill(seen: &Value, fields: &[(&str, &str)]) -> Value {
+    let fields: Vec<Value> =
+        fields.iter().map(|(text, value)| json!({"element": element(seen, text), "value": value})).collect();
+    json!({"scope": "app", "op": "ui.fill", "target": seen["snapshot"], "input": {"fields": fields}})
+}
+
+fn value_of(element: &str) -> Value {
+    json!({"scope": "app", "op": "ui.get_value", "target": element})
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_form_is_filled_by_one_request_in_order_and_each_field_is_read_back() {
+    let mut desktop = Desktop::start("form", "Form");
+    let host = service(&desktop, json!({}));
+    let seen = host.data(see(&desktop)).await;
+    let all = [("\"Name\"", "Ada 世界"), ("\"Level\"", "42"), ("\"Short\"", "longer")];
+    let mut dry = fill(&seen, &all);
+    dry["options"] = json!({"dryRun": true});
+    let dry = host.data(dry).await;
+    assert_eq!(
+        (&dry["dryRun"], &dry["effect"], dry["fields"].as_array().map(Vec::len)),
+        (&json!(true), &Value::Null, Some(3))
+    );
+    assert_eq!(desktop.received(), Vec::<String>::new());
+
+    let filled = host.data(fill(&seen, &all)).await;
+    assert_eq!(filled["effect"], "partial", "{filled:#}");
+    let effects: Vec<&Value> =
+        filled["fields"].as_array().expect("fields").iter().map(|it| &it["effect"]).collect();
+    assert_eq!(effects, ["confirmed", "confirmed", "partial"]);
+    assert_eq!((&filled["fields"][0]["new"], &filled["fields"][2]["new"]), (&Value::Null, &json!("\"lon\"")));
+    let received = desktop.received();
+    assert_eq!(received[..2], ["name Ada 世界", "level 42.0"], "{received:?}");
+    assert_eq!(host.data(fill(&seen, &all[..2])).await["effect"], "confirmed");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_form_of_which_one_field_cannot_be_set_is_not_touched() {
+    let mut desktop = Desktop::start("form", "Form");
+    let host = service(&desktop, json!({"deniedWindows": [{"title": "*vault*"}]}));
+    let seen = host.data(see(&desktop)).await;
+    for (text, value, code, field) in [
+        ("password field \"Password\"", "x", "secure_field", "input.fields[1].element"),
+        ("button \"Save\"", "x", "unsupported_action", "input.fields[1].element"),
+        ("\"Fixed\"", "x", "unsupported_action", "input.fields[1].element"),
+        ("button \"Off\"", "x", "element_disabled", "input.fields[1].element"),
+        ("\"Level\"", "much", "invalid_request", "input.fields[1].value"),
+        ("\"Name\"", "twice", "invalid_request", "input.fields[1].element"),
+    ] {
+        let answer = host.send(fill(&seen, &[("\"Name\"", "Ada"), (text, value)])).await;
+        let error = &answer["error"];
+        assert_eq!((&error["code"], &error["details"]["field"]), (&json!(code), &json!(field)), "{answer:#}");
+    }
+    let mut other = fill(&seen, &[("\"Name\"", "Ada")]);
+    other["target"] = json!("s_0000000000");
+    assert_eq!(refusal(&host.send(other).await).0, "stale_snapshot");
+    let mut other = json!({"scope": "app", "op": "ui.fill", "target": "s_0000000000"});
+    other["input"] = json!({"fields": [{"element": "T1", "value": "Ada"}]});
+    assert_eq!(refusal(&host.send(other).await).0, "stale_snapshot");
+    desktop.change("title My vault");
+    let answer = host.send(fill(&seen, &[("\"Name\"", "Ada")])).await;
+    assert_eq!(refusal(&answer), ("permission_denied", "screen", "denied-windows"));
+    let off = service(&desktop, json!({"allowWindows": false}));
+    let answer = off.send(fill(&seen, &[("\"Name\"", "Ada")])).await;
+    assert_eq!(refusal(&answer), ("permission_denied", "screen", "windows-off"));
+    assert_eq!(desktop.received(), Vec::<String>::new());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_value_is_read_whole_and_a_secret_is_not() {
+    let mut desktop = Desktop::start("form", "Form");
+    let host = service(&desktop, json!({"deniedWindows": [{"title": "*vault*"}]}));
+    let seen = host.data(see(&desktop)).await;
+    let name = element(&seen, "\"Name\"");
+    let long = "Zeile \"ä\"\\ ".repeat(1_000);
+    assert_eq!(host.data(set(&name, &long)).await["effect"], "confirmed");
+    let read = host.data(value_of(&name)).await;
+    assert_eq!((&read["text"], &read["truncated"]), (&json!(long), &Value::Null));
+    let mut few = value_of(&name);
+    few["options"] = json!({"maxOutputBytes": 4_000});
+    let few = host.data(few).await;
+    let part = few["text"].as_str().expect("a text");
+    assert!(few["truncated"] == true && part.len() > 500 && long.starts_with(part), "{few:#}");
+    assert!(few.to_string().len() <= 4_000, "{}", few.to_string().len());
+    let level = host.data(value_of(&element(&seen, "\"Level\""))).await;
+    assert!(level["number"].is_number(), "{level:#}");
+    let secret = host.send(value_of(&element(&seen, "password field"))).await;
+    assert_eq!(refusal(&secret).0, "secure_field");
+    assert!(!secret.to_string().contains("hunter2"), "{secret:#}");
+    let button = host.send(value_of(&element(&seen, "button \"Save\""))).await;
+    assert_eq!(refusal(&button).0, "unsupported_action");
+    desktop.change("title My vault");
+    let hidden = host.send(value_of(&name)).await;
+    assert_eq!(refusal(&hidden), ("permission_denied", "screen", "denied-windows"));
+    assert!(!hidden.to_string().contains("Zeile"), "{hidden:#}");
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_cannot_be_done_has_a_code_each_and_nothing_is_touched() {
     let mut desktop = Desktop::start("form", "Form");

@@ -40,6 +40,5 @@ fn the_log_is_begun_again_although_rows_come_without_a_pause() {
         is_over.store(true, Ordering::Relaxed);
         (largest, writers.into_iter().map(|it| it.join().expect("no panic")).sum::<u32>())
     });
-    eprintln!("{rows} rows, {largest} bytes");
     assert!(largest <= MOST, "the log grew to {largest} bytes with {rows} rows");
 }

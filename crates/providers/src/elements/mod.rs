@@ -17,5 +17,5 @@ pub use identity::{Identity, identify, resolve};
 pub use lines::{line, quoted};
 pub use outcome::{ActionEffect, Change, compare};
 pub use scene::{SceneError, WindowScene, judge_again, scene};
-pub use snapshot::{ListedElement, Snapshot, see};
+pub use snapshot::{ListedElement, Snapshot, has_number, has_text, see};
 pub use store::{Owner, Snapshots};

@@ -168,14 +168,14 @@ fn values(
 }
 
 /// Returns whether an element has a text that may be read: no secure field has.
-pub(super) fn has_text(element: &Element) -> bool {
+pub fn has_text(element: &Element) -> bool {
     let is_field = element.role == Role::TextField
         || (element.role == Role::ComboBox && element.states.has(State::Editable));
     is_field && element.abilities.has(Ability::Text)
 }
 
 /// Returns whether an element has a number.
-pub(super) fn has_number(element: &Element) -> bool {
+pub fn has_number(element: &Element) -> bool {
     matches!(element.role, Role::Slider | Role::SpinButton | Role::ProgressBar)
         && element.abilities.has(Ability::Number)
 }

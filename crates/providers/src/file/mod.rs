@@ -32,7 +32,7 @@ pub use remove::{Removal, Removed, remove};
 pub use replace::{IfExists, ReplaceResult, Replacement, replace_held};
 pub use single_byte::{decode_single_byte, encode_single_byte, single_byte_text};
 pub use temporary::{is_temporary, places_left};
-pub use text::{Encoding, LineEnding, byte_order_mark, decode_utf16, json_len, line_ending};
+pub use text::{Encoding, LineEnding, byte_order_mark, decode_utf16, json_end, json_len, line_ending};
 pub use transfer::{Transfer, TransferResult, copy, rename};
 pub use tree::Counts;
 pub use version::{content_version, facts_version, hash_file, sha256_hex};

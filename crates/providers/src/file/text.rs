@@ -118,6 +118,22 @@ pub fn json_len(text: &[u8]) -> usize {
         .sum()
 }
 
+/// Returns how many bytes of a text, up to the end of a character, take at most so many inside a JSON string.
+pub fn json_end(text: &str, json_bytes: usize) -> usize {
+    let mut room = json_bytes;
+    let is_over = |(at, character): &(usize, char)| {
+        let bytes = json_len(&text.as_bytes()[*at..at + character.len_utf8()]);
+        match room.checked_sub(bytes) {
+            Some(left) => {
+                room = left;
+                false
+            }
+            None => true,
+        }
+    };
+    text.char_indices().find(is_over).map_or(text.len(), |(at, _)| at)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

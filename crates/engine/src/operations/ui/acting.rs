@@ -66,17 +66,52 @@ pub(super) fn owner(cx: &Context, permit: &Permit) -> Result<Owner, Failure> {
     Ok(Owner(format!("{scope}\u{1f}{caller}")))
 }
 
-/// Finds the element of the request's target again, and judges it with its window at this moment.
+/// An element of a snapshot, by its ids.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ElementName<'a> {
+    pub element: &'a str,
+    pub snapshot: &'a str,
+}
+
+impl<'a> ElementName<'a> {
+    /// Reads the request's target.
+    ///
+    /// # Errors
+    /// `invalid_request` for a target without a snapshot.
+    pub fn of_target(permit: &'a Permit) -> Result<Self, Failure> {
+        let parts = permit.id().unwrap_or_default().split_once('@');
+        parts.map(|(element, snapshot)| Self { element, snapshot }).ok_or_else(|| {
+            Failure::invalid("target", "an element is given with its snapshot, such as `B3@s_0a1b2c3d4e`")
+                .hint("Call ui.see: its answer has the snapshot and the elements.")
+        })
+    }
+}
+
+/// Finds an element again to act on it, and judges it with its window at this moment.
 ///
 /// # Errors
 /// A code for each reason; nothing was touched then.
-pub(super) fn find(cx: &Context, permit: &Permit) -> Result<CurrentElement, Failure> {
-    let target = permit.id().unwrap_or_default();
-    let form = || {
-        Failure::invalid("target", "an element is given with its snapshot, such as `B3@s_0a1b2c3d4e`")
-            .hint("Call ui.see: its answer has the snapshot and the elements.")
-    };
-    let (id, snapshot) = target.split_once('@').ok_or_else(form)?;
+pub(super) fn find(cx: &Context, permit: &Permit, name: ElementName<'_>) -> Result<CurrentElement, Failure> {
+    let found = find_readable(cx, permit, name)?;
+    if found.scene.has_terminal() {
+        return Err(terminal());
+    }
+    if !found.element.states.has(State::Enabled) {
+        return Err(Failure::new(ErrorCode::ElementDisabled, "the element is disabled")
+            .hint("Do first what enables it; ui.see shows the window as it is."));
+    }
+    Ok(found)
+}
+
+/// Finds an element again whose content is no secret, and judges it with its window at this moment.
+///
+/// # Errors
+/// A code for each reason.
+pub(super) fn find_readable(
+    cx: &Context,
+    permit: &Permit,
+    ElementName { element: id, snapshot }: ElementName<'_>,
+) -> Result<CurrentElement, Failure> {
     let elements = &cx.service.elements;
     let known = elements.snapshots.get(&owner(cx, permit)?, snapshot);
     let known = known.ok_or_else(|| stale("the snapshot is unknown or too old"))?;
@@ -89,9 +124,6 @@ pub(super) fn find(cx: &Context, permit: &Permit) -> Result<CurrentElement, Fail
     if scene.window.pid != known.pid {
         return Err(stale("the window is another program's now"));
     }
-    if scene.has_terminal() {
-        return Err(terminal());
-    }
     let at = resolve(&scene.tree, identity).ok_or_else(|| not_found(identity))?;
     let element = scene.tree.elements[at].clone();
     if element.role == Role::PasswordField {
@@ -100,10 +132,6 @@ pub(super) fn find(cx: &Context, permit: &Permit) -> Result<CurrentElement, Fail
             "the field is for secrets: it is neither read nor set",
         )
         .hint("For the user: type the secret into it yourself."));
-    }
-    if !element.states.has(State::Enabled) {
-        return Err(Failure::new(ErrorCode::ElementDisabled, "the element is disabled")
-            .hint("Do first what enables it; ui.see shows the window as it is."));
     }
     Ok(CurrentElement { scene, element })
 }

@@ -1,6 +1,9 @@
 //! `ui.*`: the elements of windows, for scopes of the computer that say so.
 
 mod acting;
+mod content;
+mod fill;
+mod get_value;
 mod press;
 mod refusal;
 mod see;
@@ -15,5 +18,10 @@ pub static FAMILY: Family = Family {
     operations: &OPERATIONS,
 };
 
-static OPERATIONS: [Entry; 3] =
-    [Entry::blocking::<see::Op>(), Entry::blocking::<press::Op>(), Entry::blocking::<set_value::Op>()];
+static OPERATIONS: [Entry; 5] = [
+    Entry::blocking::<see::Op>(),
+    Entry::blocking::<get_value::Op>(),
+    Entry::blocking::<press::Op>(),
+    Entry::blocking::<set_value::Op>(),
+    Entry::blocking::<fill::Op>(),
+];

@@ -4,7 +4,9 @@ use crate::registry::prelude::*;
 use bailiwick_platform::accessibility::{Ability, AccessibilityError, Role};
 use bailiwick_providers::elements::{ActionEffect, Change};
 
-use super::acting::{ActionOutput, CurrentElement, find, look_for_change, may_be_done, shown, undecided};
+use super::acting::{
+    ActionOutput, CurrentElement, ElementName, find, look_for_change, may_be_done, shown, undecided,
+};
 use super::refusal::failed;
 
 /// The operation.
@@ -37,7 +39,7 @@ impl Operation for Op {
 
 impl RunBlocking for Op {
     fn run(cx: &Context, permit: &Permit, _: &NoFields, _: &NoFields) -> Result<ActionOutput, Failure> {
-        let found = find(cx, permit)?;
+        let found = find(cx, permit, ElementName::of_target(permit)?)?;
         let CurrentElement { scene, element } = &found;
         // Activating a field sends the form that it is in.
         if !element.abilities.has(Ability::Act) || element.role == Role::TextField {
