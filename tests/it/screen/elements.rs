@@ -230,6 +230,82 @@ async fn a_value_is_read_whole_and_a_secret_is_not() {
     assert!(!hidden.to_string().contains("Zeile"), "{hidden:#}");
 }
 
+fn wait(desktop: &Desktop, input: Value, seconds: u64) -> Value {
+    json!({"scope": "app", "op": "ui.wait", "target": desktop.window(), "input": input, "options": {"timeoutSeconds": seconds}})
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_wait_ends_with_what_it_waits_for_and_its_elements_can_be_used() {
+    let mut desktop = Desktop::start("form", "Form");
+    let host = service(&desktop, json!({}));
+    let seen = host.data(see(&desktop)).await;
+    // It is so already.
+    let now = host.data(wait(&desktop, json!({"text": "agree", "state": "unchecked"}), 20)).await;
+    assert_eq!((&now["outcome"], lines(&now).len()), (&json!("held"), 1), "{now:#}");
+    let agree = element(&now, "check box \"Agree\"");
+    // It becomes so.
+    let waits = host.data(wait(&desktop, json!({"roles": ["check box"], "state": "checked"}), 20));
+    let acts = async {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        host.data(press(&agree)).await
+    };
+    let (held, pressed) = tokio::join!(waits, acts);
+    assert_eq!((&held["outcome"], &pressed["effect"]), (&json!("held"), &json!("confirmed")), "{held:#}");
+    let waits = host.data(wait(&desktop, json!({"text": "not saved", "until": "gone"}), 20));
+    let acts = async {
+        tokio::time::sleep(Duration::from_millis(400)).await;
+        host.data(press(&element(&seen, "button \"Save\""))).await
+    };
+    let (held, _) = tokio::join!(waits, acts);
+    assert_eq!((&held["outcome"], &held["elements"]), (&json!("held"), &Value::Null), "{held:#}");
+    assert_eq!(host.data(set(&element(&seen, "\"Name\""), "Ada \"x\"")).await["effect"], "confirmed");
+    let held = host.data(wait(&desktop, json!({"value": "da \"x"}), 20)).await;
+    assert_eq!((&held["outcome"], lines(&held).len()), (&json!("held"), 1), "{held:#}");
+
+    // What was never there is not gone, unless that is asked.
+    let gone = json!({"text": "not saved", "until": "gone"});
+    assert_eq!(host.data(wait(&desktop, gone, 1)).await["outcome"], "timeOver");
+    let gone = json!({"text": "not saved", "until": "gone", "edge": false});
+    assert_eq!(host.data(wait(&desktop, gone, 20)).await["outcome"], "held");
+    let never = host.data(wait(&desktop, json!({"text": "no such thing"}), 1)).await;
+    assert_eq!((&never["outcome"], &never["snapshot"]), (&json!("timeOver"), &Value::Null), "{never:#}");
+    // A secret is no value.
+    let secret = host.data(wait(&desktop, json!({"value": "hunter2"}), 1)).await;
+    assert_eq!(secret["outcome"], "timeOver", "{secret:#}");
+    for wrong in [json!({}), json!({"text": "x", "edge": false}), json!({"text": "x", "until": "later"})] {
+        assert_eq!(refusal(&host.send(wait(&desktop, wrong, 1)).await).0, "invalid_request");
+    }
+    desktop.received();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_wait_sees_nothing_of_windows_that_become_hidden_and_knows_nothing_of_programs_that_hang() {
+    let mut desktop = Desktop::start("form", "Form");
+    let host = service(&desktop, json!({"deniedWindows": [{"title": "*vault*"}]}));
+    let never = wait(&desktop, json!({"text": "no such thing"}), 30);
+    let gone = wait(&desktop, json!({"text": "not saved", "until": "gone"}), 30);
+    desktop.signal(Signal::STOP);
+    let mut short = never.clone();
+    short["options"]["timeoutSeconds"] = json!(3);
+    let answer = host.data(short).await;
+    assert_eq!(answer["outcome"], "unknown", "{answer:#}");
+    desktop.signal(Signal::CONT);
+    let hides = async {
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        desktop.change("title My vault");
+    };
+    let (answer, ()) = tokio::join!(host.send(never.clone()), hides);
+    assert_eq!(refusal(&answer), ("permission_denied", "screen", "denied-windows"), "{answer:#}");
+    desktop.change("title Form");
+    let ends = async {
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        desktop.kill();
+    };
+    let (answer, ()) = tokio::join!(host.data(gone), ends);
+    assert_eq!((&answer["outcome"], &answer["elements"]), (&json!("held"), &Value::Null), "{answer:#}");
+    assert_eq!(refusal(&host.send(never).await).0, "not_found");
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_cannot_be_done_has_a_code_each_and_nothing_is_touched() {
     let mut desktop = Desktop::start("form", "Form");

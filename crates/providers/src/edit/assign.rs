@@ -287,7 +287,7 @@ fn by_number(text: &Text, all: &[Candidates], hunks: &[Hunk], at: usize, basis: 
         _ if basis == Basis::Current => 0,
         (Some(before), Some(after)) if before != after => return None,
         (Some(distance), _) | (None, Some(distance)) => distance,
-        (None, None) if hint > 0 && it.tier <= Tier::TrailingSpace && basis == Basis::Unknown => 0,
+        (None, None) if hint > 0 && it.tier <= Tier::TrailingSpace && basis != Basis::Outdated => 0,
         (None, None) => return None,
     };
     let line = hint.checked_add_signed(distance)?;
@@ -302,7 +302,7 @@ fn by_number(text: &Text, all: &[Candidates], hunks: &[Hunk], at: usize, basis: 
     // Little text fits by chance.
     let credible = match basis {
         Basis::Current => hint > 0 || fits_shape,
-        Basis::Unknown | Basis::Outdated => it.lines >= LINES_FOR_NUMBERS && fits_shape,
+        Basis::Read | Basis::Unknown | Basis::Outdated => it.lines >= LINES_FOR_NUMBERS && fits_shape,
     };
     credible.then(|| place.clone())
 }
@@ -461,7 +461,7 @@ mod tests {
         // Where they are deeper and the edit was not made, it is.
         let deeper = format!("fn b() {{\n{}}}\n", marked("    ", old));
         assert_eq!(
-            patched(&deeper, &patch, Basis::Unknown),
+            patched(&deeper, &patch, Basis::Read),
             Ok(deeper.replace(&marked("    ", old), &marked("    ", new)))
         );
     }
@@ -479,7 +479,12 @@ mod tests {
         let file = "mod a {\n    fn first_function() {\n        second_function()\n    }\n}\n";
         let patch = "--- a/m\n+++ b/m\n@@\n fn first_function() {\n-    second_function()\n+    third_function()\n }\n";
         let landed = Ok(file.replace("second", "third"));
-        assert_eq!(patched(file, patch, Basis::Unknown), landed);
+        assert_eq!(patched(file, patch, Basis::Read), landed);
+        // Two lines that say something are too few where nobody knows which file they were written for.
+        assert_eq!(patched(file, patch, Basis::Unknown), Err("weak-match".to_owned()));
+        let third = patch.replace(" }\n", "     // The end of it.\n }\n");
+        let longer = file.replace("    }\n}", "        // The end of it.\n    }\n}");
+        assert_eq!(patched(&longer, &third, Basis::Unknown), Ok(longer.replace("second", "third")));
         assert_eq!(patched(file, patch, Basis::Outdated), Err("weak-match".to_owned()));
     }
 

@@ -31,7 +31,8 @@ pub enum Doubt {
 /// Returns why a place must not be taken by a tier, if so.
 ///
 /// Lines that are there as written are there. Those that are there with another indentation can be others: of a text that
-/// is gone, `}` and `end` are still somewhere. They need more than one line that says something.
+/// is gone, `}` and `end` are still somewhere. They need more than one line that says something,
+/// and more than two where nobody has read the file as it is.
 pub fn doubt(old: &[&str], tier: Tier, shift: &Shift, basis: Basis) -> Option<Doubt> {
     if tier <= Tier::TrailingSpace {
         return None;
@@ -42,7 +43,11 @@ pub fn doubt(old: &[&str], tier: Tier, shift: &Shift, basis: Basis) -> Option<Do
     let enough = match shift {
         Shift::None => true,
         Shift::Tabs(_) => says(old, 1, OTHER_BLANKS),
-        Shift::Deeper(_) | Shift::Shallower(_) => says(old, 2, MOVED_LINES),
+        Shift::Deeper(_) | Shift::Shallower(_) => {
+            // A text that is there no more has often left another at another depth that is like it in a line or two.
+            let lines = if basis == Basis::Unknown { 3 } else { 2 };
+            says(old, lines, MOVED_LINES)
+        }
     };
     (!enough).then_some(Doubt::Little)
 }

@@ -48,6 +48,8 @@ pub enum TieBreak {
 pub enum Basis {
     /// It is this one.
     Current,
+    /// It may be: this one was read or made here.
+    Read,
     /// Nothing.
     Unknown,
     /// It is another one: this one was never read.

@@ -54,10 +54,15 @@ pub fn line(id: &str, element: &Element, name: &str, value: Option<&str>, place:
     written
 }
 
+/// Returns whether an element can be checked.
+pub const fn is_checkable(element: &Element) -> bool {
+    matches!(element.role, Role::CheckBox | Role::Switch | Role::RadioButton)
+}
+
 /// Returns what of an element's states is not as it usually is.
 fn state_words(element: &Element) -> Vec<&'static str> {
     let has = |state| element.states.has(state);
-    let is_checkable = matches!(element.role, Role::CheckBox | Role::Switch | Role::RadioButton);
+    let is_checkable = is_checkable(element);
     let words = [
         (element.role == Role::PasswordField, "secure"),
         (

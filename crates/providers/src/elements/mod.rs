@@ -14,7 +14,7 @@ mod store;
 
 pub use access::Elements;
 pub use identity::{Identity, identify, resolve};
-pub use lines::{line, quoted};
+pub use lines::{is_checkable, line, quoted};
 pub use outcome::{ActionEffect, Change, compare};
 pub use scene::{SceneError, WindowScene, judge_again, scene};
 pub use snapshot::{ListedElement, Snapshot, has_number, has_text, see};

@@ -77,15 +77,16 @@ impl ReadContents {
         seen.0.get(at).filter(|content| content.at.elapsed() <= MAX_AGE)?.bytes.clone()
     }
 
-    /// Returns whether a file was read or changed in a scope, and is in a version now that was neither.
-    pub fn is_outdated(&self, scope: &str, path: &str, version: &str) -> bool {
+    /// Returns whether a file is in a version that was read or made in a scope; `None` where none of it was.
+    pub fn is_known(&self, scope: &str, path: &str, version: &str) -> Option<bool> {
         let seen = self.contents.lock().unwrap_or_else(PoisonError::into_inner);
         let mut of_file = seen
             .0
             .iter()
             .filter(|it| it.path == path && it.scope == scope && it.at.elapsed() <= MAX_AGE)
             .peekable();
-        of_file.peek().is_some() && of_file.all(|it| it.version != version)
+        of_file.peek()?;
+        Some(of_file.any(|it| it.version == version))
     }
 }
 
@@ -123,21 +124,24 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_outdated_when_it_is_in_a_version_that_was_neither_read_nor_made() {
+    fn a_version_is_known_that_was_read_or_made() {
         let seen = ReadContents::default();
         let name = || ("app".to_owned(), "a".to_owned());
-        assert!(!seen.is_outdated("app", "a", "s-1"), "it was never read");
+        assert!(seen.is_known("app", "a", "s-1").is_none(), "it was never read");
         let (scope, path) = name();
         seen.hold(scope, path, "s-1", b"one".to_vec());
-        assert!(!seen.is_outdated("app", "a", "s-1"));
-        assert!(seen.is_outdated("app", "a", "s-2"));
-        assert!(!seen.is_outdated("app", "b", "s-2") && !seen.is_outdated("other", "a", "s-2"));
+        assert_eq!(seen.is_known("app", "a", "s-1"), Some(true));
+        assert_eq!(seen.is_known("app", "a", "s-2"), Some(false));
+        assert_eq!((seen.is_known("app", "b", "s-2"), seen.is_known("other", "a", "s-2")), (None, None));
         let (scope, path) = name();
         seen.note(scope, path, "s-2");
-        assert!(!seen.is_outdated("app", "a", "s-2") && seen.is_outdated("app", "a", "s-3"));
+        assert_eq!(
+            (seen.is_known("app", "a", "s-2"), seen.is_known("app", "a", "s-3")),
+            (Some(true), Some(false))
+        );
         let (scope, path) = name();
         seen.hold(scope, path, "s-3", vec![0; MAX_SEEN_BYTES + 1]);
-        assert!(!seen.is_outdated("app", "a", "s-3"));
+        assert_eq!(seen.is_known("app", "a", "s-3"), Some(true));
         assert_eq!((seen.find("app", "a", "s-2"), seen.find("app", "a", "s-3")), (None, None));
         // A version that is made again keeps its content.
         let (scope, path) = name();

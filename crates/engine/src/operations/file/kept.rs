@@ -8,6 +8,7 @@ use std::sync::Arc;
 use crate::registry::Context;
 use bailiwick_contract::{Cancel, Capability, ErrorCode, Failure, id};
 use bailiwick_policy::{PathRules, Permit, PermittedPath};
+use bailiwick_providers::edit::Basis;
 use bailiwick_providers::file::{
     Current, MAX_PLAIN_BYTES, Outgoing, Place, Slot, Whole, cannot_undo, current,
 };
@@ -120,9 +121,13 @@ pub fn content_of_version(cx: &Context, permit: &Permit, path: &str, version: &s
         .or_else(|| VersionStore::below(&cx.service.dirs.state).content_of_version(scope, path, version))
 }
 
-/// Returns whether a file is in a version that nobody has read or made here, though it was read or changed before.
-pub fn is_outdated(cx: &Context, permit: &Permit, path: &str, version: &str) -> bool {
-    cx.service.seen.is_outdated(scope_key(permit), path, version)
+/// Returns what is known of the version that edits were made for which name none.
+pub fn basis(cx: &Context, permit: &Permit, path: &str, version: &str) -> Basis {
+    match cx.service.seen.is_known(scope_key(permit), path, version) {
+        None => Basis::Unknown,
+        Some(true) => Basis::Read,
+        Some(false) => Basis::Outdated,
+    }
 }
 
 /// Returns whether an undo of a change has begun, and was neither given up nor taken back.

@@ -308,10 +308,7 @@ impl Runner<'_> {
         })?;
         let basis = match &plan.if_version {
             Some(_) => Basis::Current,
-            None if kept::is_outdated(self.cx, self.permit, &site_path(&site).shown(), &found.version) => {
-                Basis::Outdated
-            }
-            None => Basis::Unknown,
+            None => kept::basis(self.cx, self.permit, &site_path(&site).shown(), &found.version),
         };
         let (edits, mode) = match &plan.change {
             Change::Texts(edits) => (Edits::Texts(edits), None),

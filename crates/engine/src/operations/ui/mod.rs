@@ -8,6 +8,7 @@ mod press;
 mod refusal;
 mod see;
 mod set_value;
+mod wait;
 
 use crate::registry::{Entry, Family};
 
@@ -18,9 +19,10 @@ pub static FAMILY: Family = Family {
     operations: &OPERATIONS,
 };
 
-static OPERATIONS: [Entry; 5] = [
+static OPERATIONS: [Entry; 6] = [
     Entry::blocking::<see::Op>(),
     Entry::blocking::<get_value::Op>(),
+    Entry::asynchronous::<wait::Op>(),
     Entry::blocking::<press::Op>(),
     Entry::blocking::<set_value::Op>(),
     Entry::blocking::<fill::Op>(),

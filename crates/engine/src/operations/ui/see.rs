@@ -3,6 +3,8 @@
 use crate::registry::prelude::*;
 use bailiwick_contract::ErrorCode;
 use bailiwick_platform::accessibility::Element;
+use bailiwick_platform::screen::Displays;
+use bailiwick_policy::ScreenRules;
 use bailiwick_providers::elements::{judge_again, line, quoted, scene, see};
 use bailiwick_providers::screen::withheld;
 
@@ -92,17 +94,11 @@ impl RunBlocking for Op {
         let (displays, elements) = (&cx.service.displays, &cx.service.elements);
         let window = match permit.id() {
             Some(window) => window.to_owned(),
-            None => active_window(cx, permit)?,
+            None => active_window(displays, rules)?,
         };
         let scene = scene(displays, elements.source.as_ref(), rules, &window).map_err(unread)?;
-        let text = input.text.as_ref().map(|text| text.to_lowercase());
-        let is_wanted = |element: &Element, name: &str| {
-            let has_role = |roles: &Vec<String>| {
-                roles.iter().any(|role| role.replace('_', " ").eq_ignore_ascii_case(element.role.name()))
-            };
-            input.roles.as_ref().is_none_or(has_role)
-                && text.as_ref().is_none_or(|text| name.to_lowercase().contains(text))
-        };
+        let filter = ElementFilter::new(input.text.as_deref(), input.roles.as_deref());
+        let is_wanted = |element: &Element, name: &str| filter.matches(element, name);
         let (snapshot, seen, is_cut) =
             see(elements.source.as_ref(), &scene, most, &is_wanted).map_err(unread)?;
         // Values and names were read since the window was judged.
@@ -137,10 +133,31 @@ impl RunBlocking for Op {
     }
 }
 
+/// Which elements are meant, by their names and roles.
+#[derive(Debug, Clone)]
+pub(super) struct ElementFilter {
+    text: Option<String>,
+    roles: Option<Vec<String>>,
+}
+
+impl ElementFilter {
+    pub fn new(text: Option<&str>, roles: Option<&[String]>) -> Self {
+        let roles = roles.map(|roles| roles.iter().map(|role| role.replace('_', " ")).collect());
+        Self { text: text.map(str::to_lowercase), roles }
+    }
+
+    pub fn matches(&self, element: &Element, name: &str) -> bool {
+        let has_role =
+            |roles: &Vec<String>| roles.iter().any(|role| role.eq_ignore_ascii_case(element.role.name()));
+        self.roles.as_ref().is_none_or(has_role)
+            && self.text.as_ref().is_none_or(|text| name.to_lowercase().contains(text))
+    }
+}
+
 /// Finds the window that the user works in.
-fn active_window(cx: &Context, permit: &Permit) -> Result<String, Failure> {
-    let listing = cx.service.displays.list().map_err(unavailable)?;
-    let closed = withheld(permit.screen()?, &listing.windows);
+pub(super) fn active_window(displays: &Displays, rules: &ScreenRules) -> Result<String, Failure> {
+    let listing = displays.list().map_err(unavailable)?;
+    let closed = withheld(rules, &listing.windows);
     let mut shown =
         listing.windows.iter().zip(closed).filter(|(_, closed)| !closed).map(|(window, _)| window);
     shown.find(|window| window.active).map(|window| window.id.clone()).ok_or_else(|| {

@@ -1,0 +1,307 @@
+//! `ui.wait`: wait until a window shows an element, or does not any more.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crate::registry::Providers;
+use crate::registry::prelude::*;
+use bailiwick_contract::ErrorCode;
+use bailiwick_platform::accessibility::{Element, State};
+use bailiwick_policy::Scope;
+use bailiwick_providers::elements::{
+    ListedElement, Snapshot, is_checkable, judge_again, line, quoted, scene, see,
+};
+
+use super::acting::owner;
+use super::refusal::unread;
+use super::see::{ElementFilter, active_window};
+
+/// The operation.
+pub struct Op;
+
+/// How many elements are listed.
+const LISTED: usize = 20;
+/// How many elements of the names and roles are checked.
+const MOST: usize = 1_000;
+/// The shortest and the longest time between two looks.
+const PAUSE: [Duration; 2] = [Duration::from_millis(40), Duration::from_millis(250)];
+/// A look takes at most this part of the time.
+const SHARE: u32 = 5;
+
+/// What to wait for: an element that is all of what is named.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct Input {
+    /// Its name contains this, in any case of letters.
+    pub text: Option<String>,
+    /// Its role is one of these, such as `button` or `text field`.
+    pub roles: Option<Vec<String>>,
+    /// Its value contains this, in the 240 characters that ui.see shows.
+    pub value: Option<String>,
+    /// It is in this state.
+    pub state: Option<WantedState>,
+    /// Default `shown`.
+    pub until: Option<Until>,
+    /// Whether `gone` counts only after such an element was seen in this wait; default true.
+    pub edge: Option<bool>,
+}
+
+/// What is waited for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Until {
+    /// The window shows such an element.
+    Shown,
+    /// It shows none, or is gone itself.
+    Gone,
+}
+
+/// A state of an element.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum WantedState {
+    /// It can be used.
+    Enabled,
+    /// It cannot be used.
+    Disabled,
+    /// It is checked.
+    Checked,
+    /// It is not checked.
+    Unchecked,
+    /// It is selected.
+    Selected,
+    /// It has the keyboard.
+    Focused,
+}
+
+impl WantedState {
+    fn holds_of(self, element: &Element) -> bool {
+        let has = |state| element.states.has(state);
+        match self {
+            Self::Enabled => has(State::Enabled),
+            Self::Disabled => !has(State::Enabled),
+            Self::Checked => has(State::Checked),
+            Self::Unchecked => is_checkable(element) && !has(State::Checked) && !has(State::Indeterminate),
+            Self::Selected => has(State::Selected),
+            Self::Focused => has(State::Focused),
+        }
+    }
+}
+
+/// How a wait ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum UiWaitOutcome {
+    /// What was waited for is so.
+    Held,
+    /// It is not so, and the time is over.
+    TimeOver,
+    /// The time is over, and the program did not answer at the end: nobody knows.
+    Unknown,
+}
+
+/// What was seen.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Output {
+    /// `held`, `timeOver`, or `unknown` where the program did not answer at the end.
+    pub outcome: UiWaitOutcome,
+    /// The window's id.
+    pub window: String,
+    /// The snapshot of the elements below, for ui.press and others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub snapshot: Option<String>,
+    /// The elements that are all of what is named at the last look, as ui.see lists them; at most 20.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub elements: Vec<String>,
+    /// How long this call waited, in milliseconds.
+    pub elapsed_ms: u64,
+}
+
+impl Operation for Op {
+    const SPEC: OperationSpec = OperationSpec {
+        name: "ui.wait",
+        summary: "Wait until a window shows an element, or does not any more",
+        details: "One call in place of many looks. With `timeoutSeconds` 1 it checks. The elements that it finds have ids as those of \
+                  ui.see. A window that closes ends a wait for `gone`; a wait for `shown` fails with it. The window is read 4 \
+                  to 25 times a second, less often where reading it takes long.",
+        capabilities: &[&[Capability::UiRead]],
+        effect: Effect::ReadOnly,
+        target: TargetRule::ActiveWindow,
+        scope: ScopeNeed::In(&[ScopeType::Computer]),
+        platforms: &["linux"],
+        options: &[],
+        timeout_seconds: 30,
+        threads: Threads::Held,
+        audited_fields: &["roles", "state", "until", "edge"],
+        example: r#"{"op":"ui.wait","input":{"text":"Saved"},"options":{"timeoutSeconds":10}}"#,
+    };
+    type Input = Input;
+    type Options = NoFields;
+    type Output = Output;
+    const JUDGED: JudgedFields<Input> = JudgedFields::NONE;
+}
+
+/// What one look at the window showed.
+struct WindowContents {
+    snapshot: Snapshot,
+    elements: Vec<String>,
+}
+
+/// What is looked for, by threads that may block.
+struct Watch {
+    providers: Arc<Providers>,
+    scope: Arc<Scope>,
+    filter: ElementFilter,
+    value: Option<String>,
+    state: Option<WantedState>,
+}
+
+impl Watch {
+    fn window(&self) -> Result<String, Failure> {
+        active_window(&self.providers.displays, self.scope.screen())
+    }
+
+    fn look(&self, window: &str) -> Result<WindowContents, Failure> {
+        let (displays, source) = (&self.providers.displays, self.providers.elements.source.as_ref());
+        let rules = self.scope.screen();
+        let scene = scene(displays, source, rules, window).map_err(unread)?;
+        let is_wanted = |element: &Element, name: &str| {
+            self.filter.matches(element, name) && self.state.is_none_or(|state| state.holds_of(element))
+        };
+        let (mut snapshot, seen, _) = see(source, &scene, MOST, &is_wanted).map_err(unread)?;
+        // Names and values were read since the window was judged.
+        judge_again(displays, rules, &scene).map_err(unread)?;
+        let has_value = |it: &ListedElement| {
+            let value = it.value.as_deref().unwrap_or_default();
+            self.value.as_ref().is_none_or(|wanted| value.contains(wanted))
+        };
+        let found: Vec<&ListedElement> = seen.iter().filter(|it| has_value(it)).take(LISTED).collect();
+        snapshot.elements.retain(|id, _| found.iter().any(|it| it.id == *id));
+        let listed = |it: &&ListedElement| {
+            line(&it.id, &scene.tree.elements[it.at], &it.name, it.value.as_deref(), it.place)
+        };
+        Ok(WindowContents { elements: found.iter().map(listed).collect(), snapshot })
+    }
+}
+
+impl RunAsync for Op {
+    async fn run(cx: &Context, permit: &Permit, input: &Input, _: &NoFields) -> Result<Output, Failure> {
+        let began = Instant::now();
+        let until = input.until.unwrap_or(Until::Shown);
+        if input.edge.is_some() && until == Until::Shown {
+            return Err(
+                Failure::invalid("input.edge", "`edge` is for a wait until `gone`").hint("Leave it out.")
+            );
+        }
+        if input.text.is_none() && input.roles.is_none() && input.value.is_none() && input.state.is_none() {
+            return Err(Failure::invalid("input", "no element is described")
+                .hint("Name at least one of `text`, `roles`, `value` and `state`."));
+        }
+        let watch = Arc::new(Watch {
+            providers: Arc::clone(&cx.service.providers),
+            scope: Arc::clone(permit.needed_scope()?),
+            filter: ElementFilter::new(input.text.as_deref(), input.roles.as_deref()),
+            // As values are written in lines, without the quotes around them.
+            value: input.value.as_deref().map(|text| {
+                let written = quoted(text);
+                written.trim_end_matches('…')[1..].trim_end_matches('"').to_owned()
+            }),
+            state: input.state,
+        });
+        let window = match permit.id() {
+            Some(window) => window.to_owned(),
+            None => {
+                let watch = Arc::clone(&watch);
+                blocking(move || watch.window()).await?
+            }
+        };
+        let deadline = tokio::time::Instant::from_std(cx.cancel.deadline());
+        let mut pause = PAUSE[0];
+        let mut was_seen = input.edge == Some(false);
+        let mut last = None;
+        let mut is_known = false;
+        let outcome = loop {
+            let looked_at = Instant::now();
+            let look = {
+                let (watch, window) = (Arc::clone(&watch), window.clone());
+                blocking(move || watch.look(&window))
+            };
+            let look = tokio::select! {
+                biased;
+                look = look => look,
+                () = tokio::time::sleep_until(deadline) => {
+                    break if is_known { UiWaitOutcome::TimeOver } else { UiWaitOutcome::Unknown };
+                }
+            };
+            match look {
+                Ok(look) => {
+                    is_known = true;
+                    let is_there = !look.elements.is_empty();
+                    let holds = match until {
+                        Until::Shown => is_there,
+                        Until::Gone => was_seen && !is_there,
+                    };
+                    was_seen |= is_there;
+                    last = Some(look);
+                    if holds {
+                        break UiWaitOutcome::Held;
+                    }
+                }
+                Err(failure) if failure.code == ErrorCode::TargetUnresponsive => is_known = false,
+                // It changed its title while it was read.
+                Err(failure) if failure.code == ErrorCode::Conflict => {}
+                // It was there at the first look.
+                Err(failure)
+                    if failure.code == ErrorCode::NotFound
+                        && until == Until::Gone
+                        && was_seen
+                        && last.is_some() =>
+                {
+                    last = None;
+                    break UiWaitOutcome::Held;
+                }
+                Err(failure) => return Err(failure),
+            }
+            let rest = pause.max(looked_at.elapsed() * (SHARE - 1));
+            pause = (pause * 5 / 4).min(PAUSE[1]);
+            tokio::select! {
+                biased;
+                () = tokio::time::sleep_until(deadline) => {
+                    break if is_known { UiWaitOutcome::TimeOver } else { UiWaitOutcome::Unknown };
+                }
+                () = tokio::time::sleep(rest) => {}
+            }
+        };
+        let WindowContents { snapshot, elements } = match last {
+            Some(look) => look,
+            None => return Ok(output(cx, outcome, window, began)),
+        };
+        let mut output = output(cx, outcome, window, began);
+        if !elements.is_empty() {
+            output.snapshot = Some(snapshot.id.clone());
+            output.elements = elements;
+            cx.service.elements.snapshots.add(owner(cx, permit)?, snapshot);
+        }
+        Ok(output)
+    }
+}
+
+fn output(cx: &Context, outcome: UiWaitOutcome, window: String, began: Instant) -> Output {
+    cx.summarize(match outcome {
+        UiWaitOutcome::Held => "held".to_owned(),
+        UiWaitOutcome::TimeOver => "time over".to_owned(),
+        UiWaitOutcome::Unknown => "time over, and the program did not answer".to_owned(),
+    });
+    let elapsed_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+    Output { outcome, window, snapshot: None, elements: Vec::new(), elapsed_ms }
+}
+
+/// Runs what reads windows on a thread that may block.
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
+) -> Result<T, Failure> {
+    tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| {
+        Err(Failure::new(ErrorCode::ExecutionFailed, format!("the window could not be read: {error}")))
+    })
+}
