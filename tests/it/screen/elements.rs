@@ -259,8 +259,11 @@ async fn a_wait_ends_with_what_it_waits_for_and_its_elements_can_be_used() {
     let (held, _) = tokio::join!(waits, acts);
     assert_eq!((&held["outcome"], &held["elements"]), (&json!("held"), &Value::Null), "{held:#}");
     assert_eq!(host.data(set(&element(&seen, "\"Name\""), "Ada \"x\"")).await["effect"], "confirmed");
-    let held = host.data(wait(&desktop, json!({"value": "da \"x"}), 20)).await;
+    let held = host.data(wait(&desktop, json!({"value": "da \"x\""}), 20)).await;
     assert_eq!((&held["outcome"], lines(&held).len()), (&json!("held"), 1), "{held:#}");
+
+    let other = host.data(wait(&desktop, json!({"value": "da \"x\"\\"}), 1)).await;
+    assert_eq!(other["outcome"], "timeOver", "{other:#}");
 
     // What was never there is not gone, unless that is asked.
     let gone = json!({"text": "not saved", "until": "gone"});

@@ -205,7 +205,8 @@ impl RunAsync for Op {
             // As values are written in lines, without the quotes around them.
             value: input.value.as_deref().map(|text| {
                 let written = quoted(text);
-                written.trim_end_matches('…')[1..].trim_end_matches('"').to_owned()
+                let inner = written.strip_suffix('…').unwrap_or(&written);
+                inner[1..inner.len() - 1].to_owned()
             }),
             state: input.state,
         });
@@ -231,7 +232,7 @@ impl RunAsync for Op {
                 biased;
                 look = look => look,
                 () = tokio::time::sleep_until(deadline) => {
-                    break if is_known { UiWaitOutcome::TimeOver } else { UiWaitOutcome::Unknown };
+                    break time_over(is_known);
                 }
             };
             match look {
@@ -268,23 +269,23 @@ impl RunAsync for Op {
             tokio::select! {
                 biased;
                 () = tokio::time::sleep_until(deadline) => {
-                    break if is_known { UiWaitOutcome::TimeOver } else { UiWaitOutcome::Unknown };
+                    break time_over(is_known);
                 }
                 () = tokio::time::sleep(rest) => {}
             }
         };
-        let WindowContents { snapshot, elements } = match last {
-            Some(look) => look,
-            None => return Ok(output(cx, outcome, window, began)),
-        };
         let mut output = output(cx, outcome, window, began);
-        if !elements.is_empty() {
+        if let Some(WindowContents { snapshot, elements }) = last.filter(|last| !last.elements.is_empty()) {
             output.snapshot = Some(snapshot.id.clone());
             output.elements = elements;
             cx.service.elements.snapshots.add(owner(cx, permit)?, snapshot);
         }
         Ok(output)
     }
+}
+
+const fn time_over(is_known: bool) -> UiWaitOutcome {
+    if is_known { UiWaitOutcome::TimeOver } else { UiWaitOutcome::Unknown }
 }
 
 fn output(cx: &Context, outcome: UiWaitOutcome, window: String, began: Instant) -> Output {
