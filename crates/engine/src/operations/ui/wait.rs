@@ -250,6 +250,10 @@ impl RunAsync for Op {
                     }
                 }
                 Err(failure) if failure.code == ErrorCode::TargetUnresponsive => is_known = false,
+                // It could be read before: its title changes, or it ends.
+                Err(failure) if failure.code == ErrorCode::ProviderUnavailable && last.is_some() => {
+                    is_known = false;
+                }
                 // It changed its title while it was read.
                 Err(failure) if failure.code == ErrorCode::Conflict => {}
                 // It was there at the first look.
