@@ -234,6 +234,13 @@ fn wait(desktop: &Desktop, input: Value, seconds: u64) -> Value {
     json!({"scope": "app", "op": "ui.wait", "target": desktop.window(), "input": input, "options": {"timeoutSeconds": seconds}})
 }
 
+/// Ends after a wait that has begun has read the window: all readings of a display take their turn.
+async fn has_read(host: &TestService, desktop: &Desktop) {
+    for _ in 0..3 {
+        host.data(see(desktop)).await;
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_wait_ends_with_what_it_waits_for_and_its_elements_can_be_used() {
     let mut desktop = Desktop::start("form", "Form");
@@ -246,14 +253,14 @@ async fn a_wait_ends_with_what_it_waits_for_and_its_elements_can_be_used() {
     // It becomes so.
     let waits = host.data(wait(&desktop, json!({"roles": ["check box"], "state": "checked"}), 20));
     let acts = async {
-        tokio::time::sleep(Duration::from_millis(100)).await;
+        has_read(&host, &desktop).await;
         host.data(press(&agree)).await
     };
     let (held, pressed) = tokio::join!(waits, acts);
     assert_eq!((&held["outcome"], &pressed["effect"]), (&json!("held"), &json!("confirmed")), "{held:#}");
     let waits = host.data(wait(&desktop, json!({"text": "not saved", "until": "gone"}), 20));
     let acts = async {
-        tokio::time::sleep(Duration::from_millis(400)).await;
+        has_read(&host, &desktop).await;
         host.data(press(&element(&seen, "button \"Save\""))).await
     };
     let (held, _) = tokio::join!(waits, acts);
@@ -262,18 +269,18 @@ async fn a_wait_ends_with_what_it_waits_for_and_its_elements_can_be_used() {
     let held = host.data(wait(&desktop, json!({"value": "da \"x\""}), 20)).await;
     assert_eq!((&held["outcome"], lines(&held).len()), (&json!("held"), 1), "{held:#}");
 
-    let other = host.data(wait(&desktop, json!({"value": "da \"x\"\\"}), 1)).await;
+    let other = host.data(wait(&desktop, json!({"value": "da \"x\"\\"}), 3)).await;
     assert_eq!(other["outcome"], "timeOver", "{other:#}");
 
     // What was never there is not gone, unless that is asked.
     let gone = json!({"text": "not saved", "until": "gone"});
-    assert_eq!(host.data(wait(&desktop, gone, 1)).await["outcome"], "timeOver");
+    assert_eq!(host.data(wait(&desktop, gone, 3)).await["outcome"], "timeOver");
     let gone = json!({"text": "not saved", "until": "gone", "edge": false});
     assert_eq!(host.data(wait(&desktop, gone, 20)).await["outcome"], "held");
-    let never = host.data(wait(&desktop, json!({"text": "no such thing"}), 1)).await;
+    let never = host.data(wait(&desktop, json!({"text": "no such thing"}), 3)).await;
     assert_eq!((&never["outcome"], &never["snapshot"]), (&json!("timeOver"), &Value::Null), "{never:#}");
     // A secret is no value.
-    let secret = host.data(wait(&desktop, json!({"value": "hunter2"}), 1)).await;
+    let secret = host.data(wait(&desktop, json!({"value": "hunter2"}), 3)).await;
     assert_eq!(secret["outcome"], "timeOver", "{secret:#}");
     for wrong in [json!({}), json!({"text": "x", "edge": false}), json!({"text": "x", "until": "later"})] {
         assert_eq!(refusal(&host.send(wait(&desktop, wrong, 1)).await).0, "invalid_request");
@@ -294,14 +301,14 @@ async fn a_wait_sees_nothing_of_windows_that_become_hidden_and_knows_nothing_of_
     assert_eq!(answer["outcome"], "unknown", "{answer:#}");
     desktop.signal(Signal::CONT);
     let hides = async {
-        tokio::time::sleep(Duration::from_millis(300)).await;
+        has_read(&host, &desktop).await;
         desktop.change("title My vault");
     };
     let (answer, ()) = tokio::join!(host.send(never.clone()), hides);
     assert_eq!(refusal(&answer), ("permission_denied", "screen", "denied-windows"), "{answer:#}");
     desktop.change("title Form");
     let ends = async {
-        tokio::time::sleep(Duration::from_millis(500)).await;
+        has_read(&host, &desktop).await;
         desktop.kill();
     };
     let (answer, ()) = tokio::join!(host.data(gone), ends);

@@ -167,7 +167,7 @@ impl Service {
         };
         record.asked(&envelope);
         if origin == Origin::Rollback {
-            record.rollback();
+            record.note_rollback();
         }
 
         if origin == Origin::Client && self.batches.unseen().is_some() {

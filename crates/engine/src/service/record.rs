@@ -120,7 +120,7 @@ impl Record {
     }
 
     /// Notes that it takes back a batch, which asks no questions.
-    pub fn rollback(&mut self) {
+    pub fn note_rollback(&mut self) {
         self.is_rollback = true;
     }
 

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use crate::edit::anchor;
 
-use super::text::json_len;
+use super::text::{json_end, json_len};
 
 /// What is put before each line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -106,16 +106,8 @@ fn mark(line: &str, number: u64, marks: Marks) -> String {
 
 /// Finds where to cut a line that is too long: before the first character that does not fit, after one at least.
 fn cut(line: &str, budget: Budget) -> usize {
-    let (mut end, mut json_bytes) = (0, 0);
-    for character in line.chars() {
-        let bytes = character.len_utf8();
-        json_bytes += json_len(&line.as_bytes()[end..end + bytes]);
-        if end > 0 && (json_bytes > budget.json_bytes || end + bytes > budget.raw_bytes) {
-            break;
-        }
-        end += bytes;
-    }
-    end
+    let first = line.chars().next().map_or(0, char::len_utf8);
+    json_end(line, budget.json_bytes).min(line.floor_char_boundary(budget.raw_bytes)).max(first)
 }
 
 #[cfg(test)]

@@ -3,17 +3,14 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use bailiwick_contract::{ErrorCode, Failure};
+use bailiwick_contract::ErrorCode;
 use bailiwick_platform::accessibility::{AccessibilityError, Element, Role, State};
-use bailiwick_policy::Permit;
 use bailiwick_providers::elements::{
     Change, Identity, Owner, SceneError, WindowScene, compare, judge_again, line, resolve, scene,
 };
-use schemars::JsonSchema;
-use serde::Serialize;
 
 use super::refusal::{stale, terminal, unread};
-use crate::registry::Context;
+use crate::registry::prelude::*;
 
 /// How long an action has to show an effect.
 const LOOK: Duration = Duration::from_millis(300);
@@ -21,6 +18,24 @@ const LOOK: Duration = Duration::from_millis(300);
 const FIRST_WAIT: Duration = Duration::from_millis(4);
 /// The longest wait between two looks.
 const LONGEST_WAIT: Duration = Duration::from_millis(60);
+
+/// What the operations that act on elements have in common.
+pub(super) const ACTION: OperationSpec = OperationSpec {
+    name: "",
+    summary: "",
+    details: "",
+    capabilities: &[&[Capability::UiControl]],
+    effect: Effect::ControlsDesktop,
+    target: TargetRule::Element,
+    scope: ScopeNeed::In(&[ScopeType::Computer]),
+    platforms: &["linux"],
+    options: &[CommonOption::DryRun],
+    timeout_seconds: 30,
+    threads: Threads::Blocking,
+    audited_fields: &[],
+    example: "",
+};
+
 /// What was done.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

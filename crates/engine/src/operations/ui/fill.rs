@@ -6,7 +6,7 @@ use crate::registry::prelude::*;
 use bailiwick_contract::ErrorCode;
 use bailiwick_providers::elements::ActionEffect;
 
-use super::acting::ElementName;
+use super::acting::{ACTION, ElementName};
 use super::content::{Setting, set};
 
 /// The operation.
@@ -71,16 +71,10 @@ impl Operation for Op {
         details: "Does what ui.set_value does for each field, in order. All are found first: if one cannot be set, none is. If one \
                   fails later, those after it stay as they are, and `filled` in the error's details names those before it. \
                   Nothing is sent: press the button that does.",
-        capabilities: &[&[Capability::UiControl]],
-        effect: Effect::ControlsDesktop,
         target: TargetRule::Snapshot,
-        scope: ScopeNeed::In(&[ScopeType::Computer]),
-        platforms: &["linux"],
-        options: &[CommonOption::DryRun],
         timeout_seconds: 60,
-        threads: Threads::Blocking,
-        audited_fields: &[],
         example: r#"{"op":"ui.fill","target":"s_0a1b2c3d4e","input":{"fields":[{"element":"T1","value":"Ada"}]}}"#,
+        ..ACTION
     };
     type Input = Input;
     type Options = NoFields;
@@ -100,37 +94,36 @@ impl RunBlocking for Op {
         let mut known = HashSet::new();
         if let Some(at) = ids.iter().position(|id| !known.insert(*id)) {
             let field = format!("input.fields[{at}].element");
-            return Err(Failure::invalid(&field, format!("`{}` is there twice", fields[at].element)));
+            return Err(Failure::invalid(&field, format!("`{}` is listed twice", fields[at].element)));
         }
         let find = |at: usize| {
             let name = ElementName { element: ids[at], snapshot };
             let value = format!("input.fields[{at}].value");
             Setting::find(cx, permit, name, (&value, &fields[at].value)).map_err(|failure| named(failure, at))
         };
-        for at in 0..fields.len() {
-            cx.cancel.check()?;
-            find(at)?;
-        }
-        let dry_run = permit.common().dry_run;
-        let mut output = Output { fields: Vec::with_capacity(fields.len()), effect: None, dry_run };
         let mut app = String::new();
         for at in 0..fields.len() {
+            cx.cancel.check()?;
+            app = find(at)?.0.scene.window.app;
+        }
+        let dry_run = permit.common().dry_run;
+        let confirmed = Some(ActionEffect::Confirmed.as_str());
+        let mut output = Output { fields: Vec::with_capacity(fields.len()), effect: None, dry_run };
+        for at in 0..fields.len() {
+            // Each is found again: setting one can change the others.
             let acted = cx.cancel.check().and_then(|()| {
                 let (found, setting) = find(at)?;
-                app.clone_from(&found.scene.window.app);
                 set(cx, permit, &found, &setting).map_err(|failure| named(failure, at))
             });
             let acted = acted.map_err(|failure| failure.detail("filled", &ids[..at]))?;
-            let is_confirmed = acted.effect == Some(ActionEffect::Confirmed.as_str());
             output.fields.push(FieldOutput {
                 element: ids[at].to_owned(),
                 effect: acted.effect,
                 old: acted.old,
-                new: acted.new.filter(|_| !is_confirmed),
+                new: acted.new.filter(|_| acted.effect != confirmed),
             });
         }
         if !dry_run {
-            let confirmed = Some(ActionEffect::Confirmed.as_str());
             let is_confirmed = output.fields.iter().all(|field| field.effect == confirmed);
             let effect = if is_confirmed { ActionEffect::Confirmed } else { ActionEffect::Partial };
             output.effect = Some(effect.as_str());

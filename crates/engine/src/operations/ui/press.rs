@@ -5,7 +5,7 @@ use bailiwick_platform::accessibility::{Ability, AccessibilityError, Role};
 use bailiwick_providers::elements::{ActionEffect, Change};
 
 use super::acting::{
-    ActionOutput, CurrentElement, ElementName, find, look_for_change, may_be_done, shown, undecided,
+    ACTION, ActionOutput, CurrentElement, ElementName, find, look_for_change, may_be_done, shown, undecided,
 };
 use super::refusal::failed;
 
@@ -20,16 +20,8 @@ impl Operation for Op {
                   nothing is done unless it is plainly the one that ui.see has shown. `effect` is read back: `confirmed` \
                   where the element, another of the window or the windows of the program changed, `suspected_noop` where a \
                   check box or toggle did not, else `unverifiable`. Nothing is pressed in terminals.",
-        capabilities: &[&[Capability::UiControl]],
-        effect: Effect::ControlsDesktop,
-        target: TargetRule::Element,
-        scope: ScopeNeed::In(&[ScopeType::Computer]),
-        platforms: &["linux"],
-        options: &[CommonOption::DryRun],
-        timeout_seconds: 30,
-        threads: Threads::Blocking,
-        audited_fields: &[],
         example: r#"{"op":"ui.press","target":"B3@s_0a1b2c3d4e"}"#,
+        ..ACTION
     };
     type Input = NoFields;
     type Options = NoFields;

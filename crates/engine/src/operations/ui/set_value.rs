@@ -1,6 +1,6 @@
 //! `ui.set_value`: set the value of an element.
 
-use super::acting::{ActionOutput, ElementName};
+use super::acting::{ACTION, ActionOutput, ElementName};
 use super::content::{Setting, set};
 use crate::registry::prelude::*;
 
@@ -23,16 +23,8 @@ impl Operation for Op {
                   The element is found again first, as for ui.press. The value is read back: `confirmed` where it is what was \
                   set, `partial` where the program made something else of it, `suspected_noop` where it stayed as it was. \
                   Secure fields are neither read nor set.",
-        capabilities: &[&[Capability::UiControl]],
-        effect: Effect::ControlsDesktop,
-        target: TargetRule::Element,
-        scope: ScopeNeed::In(&[ScopeType::Computer]),
-        platforms: &["linux"],
-        options: &[CommonOption::DryRun],
-        timeout_seconds: 30,
-        threads: Threads::Blocking,
-        audited_fields: &[],
         example: r#"{"op":"ui.set_value","target":"T1@s_0a1b2c3d4e","input":{"value":"Ada"}}"#,
+        ..ACTION
     };
     type Input = Input;
     type Options = NoFields;

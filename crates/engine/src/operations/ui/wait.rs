@@ -21,14 +21,14 @@ pub struct Op;
 
 /// How many elements are listed.
 const LISTED: usize = 20;
-/// How many elements of the names and roles are checked.
+/// How many elements with the names and roles are read.
 const MOST: usize = 1_000;
-/// The shortest and the longest time between two looks.
+/// The shortest and the longest time between two readings.
 const PAUSE: [Duration; 2] = [Duration::from_millis(40), Duration::from_millis(250)];
-/// A look takes at most this part of the time.
+/// Reading takes at most one part in so many of the time.
 const SHARE: u32 = 5;
 
-/// What to wait for: an element that is all of what is named.
+/// An element to wait for. All conditions that are given have to match.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct Input {
@@ -92,11 +92,11 @@ impl WantedState {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum UiWaitOutcome {
-    /// What was waited for is so.
+    /// The condition is met.
     Held,
-    /// It is not so, and the time is over.
+    /// The condition is not met, and the time is over.
     TimeOver,
-    /// The time is over, and the program did not answer at the end: nobody knows.
+    /// The time is over, and the program did not answer at the end.
     Unknown,
 }
 
@@ -111,7 +111,7 @@ pub struct Output {
     /// The snapshot of the elements below, for ui.press and others.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub snapshot: Option<String>,
-    /// The elements that are all of what is named at the last look, as ui.see lists them; at most 20.
+    /// The elements that matched at last, as ui.see lists them; at most 20.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub elements: Vec<String>,
     /// How long this call waited, in milliseconds.
@@ -122,7 +122,7 @@ impl Operation for Op {
     const SPEC: OperationSpec = OperationSpec {
         name: "ui.wait",
         summary: "Wait until a window shows an element, or does not any more",
-        details: "One call in place of many looks. With `timeoutSeconds` 1 it checks. The elements that it finds have ids as those of \
+        details: "One call in place of many. With `timeoutSeconds` 1 it is a check. The elements that it finds have ids as those of \
                   ui.see. A window that closes ends a wait for `gone`; a wait for `shown` fails with it. The window is read 4 \
                   to 25 times a second, less often where reading it takes long.",
         capabilities: &[&[Capability::UiRead]],
@@ -142,13 +142,13 @@ impl Operation for Op {
     const JUDGED: JudgedFields<Input> = JudgedFields::NONE;
 }
 
-/// What one look at the window showed.
+/// The elements that match, as they were read once.
 struct WindowContents {
     snapshot: Snapshot,
     elements: Vec<String>,
 }
 
-/// What is looked for, by threads that may block.
+/// Reads a window for the elements that are waited for.
 struct Watch {
     providers: Arc<Providers>,
     scope: Arc<Scope>,
@@ -185,6 +185,83 @@ impl Watch {
     }
 }
 
+impl Watch {
+    /// Reads the window until the wait is over.
+    ///
+    /// # Errors
+    /// Those of a window that cannot be read.
+    async fn watch(
+        self: &Arc<Self>,
+        window: &str,
+        until: Until,
+        seen: &mut WaitState,
+    ) -> Result<(), Failure> {
+        let mut pause = PAUSE[0];
+        loop {
+            let began = Instant::now();
+            let (watch, id) = (Arc::clone(self), window.to_owned());
+            if seen.note(blocking(move || watch.look(&id)).await, until)? {
+                return Ok(());
+            }
+            tokio::time::sleep(pause.max(began.elapsed() * (SHARE - 1))).await;
+            pause = (pause * 5 / 4).min(PAUSE[1]);
+        }
+    }
+}
+
+/// What a wait has seen so far.
+#[derive(Default)]
+struct WaitState {
+    /// Whether an element that matches was there, or need not have been.
+    was_seen: bool,
+    /// Whether the program answered at last.
+    is_known: bool,
+    /// What was read last.
+    last: Option<WindowContents>,
+}
+
+impl WaitState {
+    /// Notes what was read. Returns whether the wait is over.
+    ///
+    /// # Errors
+    /// Those that do not pass while it waits.
+    fn note(&mut self, read: Result<WindowContents, Failure>, until: Until) -> Result<bool, Failure> {
+        let failure = match read {
+            Ok(contents) => {
+                let is_there = !contents.elements.is_empty();
+                let is_over = match until {
+                    Until::Shown => is_there,
+                    Until::Gone => self.was_seen && !is_there,
+                };
+                self.was_seen |= is_there;
+                self.is_known = true;
+                self.last = Some(contents);
+                return Ok(is_over);
+            }
+            Err(failure) => failure,
+        };
+        let was_read = self.last.is_some();
+        match failure.code {
+            // It changed its title while it was read.
+            ErrorCode::Conflict => Ok(false),
+            ErrorCode::TargetUnresponsive => {
+                self.is_known = false;
+                Ok(false)
+            }
+            // Its title changes, or its program ends.
+            ErrorCode::ProviderUnavailable if was_read => {
+                self.is_known = false;
+                Ok(false)
+            }
+            ErrorCode::NotFound if until == Until::Gone && self.was_seen && was_read => {
+                self.last = None;
+                Ok(true)
+            }
+            _ => Err(failure),
+        }
+    }
+}
+
 impl RunAsync for Op {
     async fn run(cx: &Context, permit: &Permit, input: &Input, _: &NoFields) -> Result<Output, Failure> {
         let began = Instant::now();
@@ -218,78 +295,22 @@ impl RunAsync for Op {
             }
         };
         let deadline = tokio::time::Instant::from_std(cx.cancel.deadline());
-        let mut pause = PAUSE[0];
-        let mut was_seen = input.edge == Some(false);
-        let mut last = None;
-        let mut is_known = false;
-        let outcome = loop {
-            let looked_at = Instant::now();
-            let look = {
-                let (watch, window) = (Arc::clone(&watch), window.clone());
-                blocking(move || watch.look(&window))
-            };
-            let look = tokio::select! {
-                biased;
-                look = look => look,
-                () = tokio::time::sleep_until(deadline) => {
-                    break time_over(is_known);
-                }
-            };
-            match look {
-                Ok(look) => {
-                    is_known = true;
-                    let is_there = !look.elements.is_empty();
-                    let holds = match until {
-                        Until::Shown => is_there,
-                        Until::Gone => was_seen && !is_there,
-                    };
-                    was_seen |= is_there;
-                    last = Some(look);
-                    if holds {
-                        break UiWaitOutcome::Held;
-                    }
-                }
-                Err(failure) if failure.code == ErrorCode::TargetUnresponsive => is_known = false,
-                // It could be read before: its title changes, or it ends.
-                Err(failure) if failure.code == ErrorCode::ProviderUnavailable && last.is_some() => {
-                    is_known = false;
-                }
-                // It changed its title while it was read.
-                Err(failure) if failure.code == ErrorCode::Conflict => {}
-                // It was there at the first look.
-                Err(failure)
-                    if failure.code == ErrorCode::NotFound
-                        && until == Until::Gone
-                        && was_seen
-                        && last.is_some() =>
-                {
-                    last = None;
-                    break UiWaitOutcome::Held;
-                }
-                Err(failure) => return Err(failure),
-            }
-            let rest = pause.max(looked_at.elapsed() * (SHARE - 1));
-            pause = (pause * 5 / 4).min(PAUSE[1]);
-            tokio::select! {
-                biased;
-                () = tokio::time::sleep_until(deadline) => {
-                    break time_over(is_known);
-                }
-                () = tokio::time::sleep(rest) => {}
-            }
+        let mut seen = WaitState { was_seen: input.edge == Some(false), ..WaitState::default() };
+        let watched = tokio::time::timeout_at(deadline, watch.watch(&window, until, &mut seen)).await;
+        let outcome = match watched {
+            Ok(ended) => ended.map(|()| UiWaitOutcome::Held)?,
+            Err(_) if seen.is_known => UiWaitOutcome::TimeOver,
+            Err(_) => UiWaitOutcome::Unknown,
         };
         let mut output = output(cx, outcome, window, began);
-        if let Some(WindowContents { snapshot, elements }) = last.filter(|last| !last.elements.is_empty()) {
+        let last = seen.last.filter(|last| !last.elements.is_empty());
+        if let Some(WindowContents { snapshot, elements }) = last {
             output.snapshot = Some(snapshot.id.clone());
             output.elements = elements;
             cx.service.elements.snapshots.add(owner(cx, permit)?, snapshot);
         }
         Ok(output)
     }
-}
-
-const fn time_over(is_known: bool) -> UiWaitOutcome {
-    if is_known { UiWaitOutcome::TimeOver } else { UiWaitOutcome::Unknown }
 }
 
 fn output(cx: &Context, outcome: UiWaitOutcome, window: String, began: Instant) -> Output {
