@@ -133,9 +133,15 @@ def told(stream, _):
         Gtk.main_quit()
         return False
     change(line.split())
-    # What has to be drawn and told is, before the answer.
-    GLib.idle_add(lambda: say("done") or False, priority=GLib.PRIORITY_LOW)
+    # What has to be drawn and told is, before the answer, and the display has it.
+    GLib.idle_add(done, priority=GLib.PRIORITY_LOW)
     return True
+
+
+def done():
+    window.get_display().sync()
+    say("done")
+    return False
 
 
 if KIND == "form":
