@@ -237,12 +237,12 @@ fn attacks(example: &str, path: &str) -> Vec<Value> {
 
 #[test]
 fn no_operation_reaches_outside_or_into_closed_files_by_any_path() {
-    let ground = HostileFolder::new();
-    let service = ground.scope.boot();
-    let temporary = ground.scope.folder().to_str().expect("temporary paths are UTF-8");
+    let world = HostileFolder::new();
+    let service = world.scope.boot();
+    let temporary = world.scope.folder().to_str().expect("temporary paths are UTF-8");
     // The first request makes the folders of the service.
     call(&service, json!({"op": "file.stat", "target": "a.txt"}));
-    let before = ground.untouchable();
+    let before = world.untouchable();
     let mut tried = 0;
     let mut worked = 0;
     for entry in FAMILIES.iter().flat_map(|family| family.operations) {
@@ -262,11 +262,11 @@ fn no_operation_reaches_outside_or_into_closed_files_by_any_path() {
                 let done = outcome["ok"] == true;
                 // Looking takes long elsewhere: before all is laid out again it tells as much, and not always which it was.
                 if cfg!(target_os = "linux") || done || at == last {
-                    assert_eq!(ground.untouchable(), before, "{shown} changed what it must not:\n{text}");
+                    assert_eq!(world.untouchable(), before, "{shown} changed what it must not:\n{text}");
                 }
                 if done {
                     worked += 1;
-                    ground.lay_out();
+                    world.lay_out();
                 }
                 // A message may repeat what was asked, and nothing else of where the folder lies.
                 if !shown.contains(temporary) {

@@ -52,11 +52,11 @@ const PATHS: &[&str] = &[
 ];
 
 /// A scope's folder, and the config that serves it.
-struct Ground {
+struct PolicyScope {
     folder: TemporaryFolder,
 }
 
-impl Ground {
+impl PolicyScope {
     /// An empty folder: enough for what is judged from the text alone.
     fn empty() -> Self {
         let folder = TemporaryFolder::new();
@@ -210,18 +210,18 @@ proptest! {
         app in grants("app"), lib in grants("lib"), caller in caller(), envelope in envelope(),
         taken in select(Capability::ALL),
     ) {
-        let ground = Ground::empty();
-        if refusal(&ground.compile(&[app.clone(), lib.clone()]), &caller, &envelope).is_some() {
+        let world = PolicyScope::empty();
+        if refusal(&world.compile(&[app.clone(), lib.clone()]), &caller, &envelope).is_some() {
             let mut less = app.clone();
             less.granted.retain(|capability| *capability != taken);
-            prop_assert!(refusal(&ground.compile(&[less, lib.clone()]), &caller, &envelope).is_some());
+            prop_assert!(refusal(&world.compile(&[less, lib.clone()]), &caller, &envelope).is_some());
 
             let kept = Capability::ALL.iter().filter(|it| **it != taken && caller.capabilities.allows(**it));
             let narrower = Caller {
                 capabilities: CapabilityGrant::Only(kept.copied().collect::<BTreeSet<_>>()),
                 ..caller
             };
-            prop_assert!(refusal(&ground.compile(&[app, lib]), &narrower, &envelope).is_some());
+            prop_assert!(refusal(&world.compile(&[app, lib]), &narrower, &envelope).is_some());
         }
     }
 
@@ -229,8 +229,8 @@ proptest! {
     fn taking_a_scope_away_never_permits_a_request_that_names_its_scope(
         app in grants("app"), lib in grants("lib"), caller in caller(), envelope in envelope(),
     ) {
-        let ground = Ground::empty();
-        let scopes = ground.compile(&[app, lib]);
+        let world = PolicyScope::empty();
+        let scopes = world.compile(&[app, lib]);
         if envelope.scope.is_some() && refusal(&scopes, &caller, &envelope).is_some() {
             for kept in ["app", "lib"] {
                 let ids = [kept].into_iter().filter(|id| caller.scopes.allows(id)).map(str::to_owned);
@@ -245,8 +245,8 @@ proptest! {
         app in grants("app"), caller in caller(), envelope in envelope(),
         capability in select(Capability::ALL), glob in select(GLOBS),
     ) {
-        let ground = Ground::empty();
-        if refusal(&ground.compile(std::slice::from_ref(&app)), &caller, &envelope).is_some() {
+        let world = PolicyScope::empty();
+        if refusal(&world.compile(std::slice::from_ref(&app)), &caller, &envelope).is_some() {
             let mut denied = app.clone();
             denied.deny.push(capability);
             let mut closed = app.clone();
@@ -254,12 +254,12 @@ proptest! {
             let mut shut = app.clone();
             shut.open_sensitive.retain(|open| *open != glob);
             for stricter in [denied, closed, shut] {
-                prop_assert!(refusal(&ground.compile(&[stricter]), &caller, &envelope).is_some());
+                prop_assert!(refusal(&world.compile(&[stricter]), &caller, &envelope).is_some());
             }
             // A grant turned into a question is not a grant.
             let mut asked = app;
             asked.ask.extend(asked.granted.iter().copied().filter(|it| *it == capability));
-            prop_assert!(refusal(&ground.compile(&[asked]), &caller, &envelope).is_some());
+            prop_assert!(refusal(&world.compile(&[asked]), &caller, &envelope).is_some());
         }
     }
 
@@ -267,8 +267,8 @@ proptest! {
     fn decide_and_explain_agree(
         app in grants("app"), lib in grants("lib"), caller in caller(), envelope in envelope(),
     ) {
-        let ground = Ground::empty();
-        let scopes = ground.compile(&[app, lib]);
+        let world = PolicyScope::empty();
+        let scopes = world.compile(&[app, lib]);
         let case = Case { caller: &caller, envelope: &envelope, scopes: &scopes, catalogue: &*REGISTRY, approvals: &[], is_rollback: false };
         let verdicts = explain(&case);
         prop_assert_eq!(verdicts.len(), STAGES.len());
@@ -290,8 +290,8 @@ proptest! {
     fn an_unknown_scope_says_nothing_about_operations_or_paths(
         app in grants("app"), caller in caller(), one in envelope(), other in envelope(),
     ) {
-        let ground = Ground::empty();
-        let scopes = ground.compile(&[app]);
+        let world = PolicyScope::empty();
+        let scopes = world.compile(&[app]);
         let ask = |envelope: &Envelope| {
             let envelope = Envelope { scope: Some("nowhere".to_owned()), ..envelope.clone() };
             refusal(&scopes, &caller, &envelope)
@@ -304,8 +304,8 @@ proptest! {
     fn a_scope_that_is_closed_to_the_caller_is_answered_like_one_that_does_not_exist(
         app in grants("app"), lib in grants("lib"), envelope in envelope(),
     ) {
-        let ground = Ground::empty();
-        let scopes = ground.compile(&[app, lib]);
+        let world = PolicyScope::empty();
+        let scopes = world.compile(&[app, lib]);
         let caller = Caller {
             scopes: ScopeGrant::Only(BTreeSet::from(["lib".to_owned()])),
             ..Caller::local(Transport::Http)
@@ -322,7 +322,7 @@ proptest! {
     fn a_missing_capability_says_nothing_about_what_exists(
         envelope in envelope(), one in select(PATHS), other in select(PATHS),
     ) {
-        let ground = Ground::full();
+        let world = PolicyScope::full();
         let nothing = Grants {
             id: "app",
             granted: vec![],
@@ -331,7 +331,7 @@ proptest! {
             open_sensitive: vec![],
             closed_files: vec![],
         };
-        let scopes = ground.compile(&[nothing]);
+        let scopes = world.compile(&[nothing]);
         let caller = Caller::local(Transport::Http);
         let ask = |target: &str| {
             let target = Some(target.to_owned()).filter(|target| !target.is_empty());
@@ -348,18 +348,18 @@ proptest! {
     fn no_stage_looks_at_the_disk(
         app in grants("app"), caller in caller(), envelopes in proptest::collection::vec(envelope(), 8),
     ) {
-        let ground = Ground::full();
-        let scopes = ground.compile(&[app]);
+        let world = PolicyScope::full();
+        let scopes = world.compile(&[app]);
         let judge = || -> Vec<_> {
             envelopes.iter().map(|envelope| refusal(&scopes, &caller, envelope)).collect()
         };
         let before = judge();
         // Everything goes away, the root's own path too; the open root stays open.
         if Need::Moves.is_there() {
-            fs::rename(ground.root(), ground.folder.path().join("moved")).expect("it can be renamed");
-            fs::remove_dir_all(ground.folder.path().join("moved")).expect("it can be removed");
+            fs::rename(world.root(), world.folder.path().join("moved")).expect("it can be renamed");
+            fs::remove_dir_all(world.folder.path().join("moved")).expect("it can be removed");
         } else {
-            for entry in fs::read_dir(ground.root()).expect("it can be read") {
+            for entry in fs::read_dir(world.root()).expect("it can be read") {
                 let path = entry.expect("it can be read").path();
                 let gone = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
                 gone.expect("it can be removed");
@@ -389,13 +389,13 @@ fn snapshot(folder: &Path, prefix: &str, found: &mut Vec<(String, Vec<u8>)>) {
 
 #[test]
 fn ask_never_runs_anything() {
-    let ground = Ground::full();
+    let world = PolicyScope::full();
     // The files that examples name exist, so that nothing else would stop them.
     for entry in REGISTRY.operations() {
         let example: Value = serde_json::from_str(entry.spec.example).expect("an example is JSON");
         let target = example["target"].as_str().unwrap_or_default();
         if entry.spec.family() == "file" && target.contains('.') {
-            let path = ground.root().join(target);
+            let path = world.root().join(target);
             fs::create_dir_all(path.parent().expect("it is in the root")).expect("it can be made");
             fs::write(path, "text\n").expect("it can be written");
         }
@@ -410,14 +410,14 @@ fn ask_never_runs_anything() {
     };
     let contents = || {
         let mut found = Vec::new();
-        snapshot(&ground.root(), "", &mut found);
+        snapshot(&world.root(), "", &mut found);
         found.sort();
         found
     };
     let before = contents();
     let runtime = tokio::runtime::Runtime::new().expect("a runtime can be made");
     runtime.block_on(async {
-        let mut config = ground.config(&[asked]);
+        let mut config = world.config(&[asked]);
         // A command that no rule allows is refused before anybody is asked.
         config.scopes[0].policy.allowed_commands = vec!["git *".into(), "npm *".into()];
         // Pictures are taken in scopes of the computer alone.
@@ -430,7 +430,7 @@ fn ask_never_runs_anything() {
             ..ScopePolicy::default()
         };
         config.scopes.push(screen);
-        let settings = ServiceSettings { config, dirs: Dirs::below(ground.folder.path().join("home")) };
+        let settings = ServiceSettings { config, dirs: Dirs::below(world.folder.path().join("home")) };
         let service: Arc<Service> = support::boot(settings).expect("the config is whole");
         let is_here = |entry: &&Entry| entry.spec.supports_platform(std::env::consts::OS);
         let entries = REGISTRY.operations().filter(is_here);

@@ -123,7 +123,7 @@ fn words(line: &str) -> Vec<String> {
 
 /// An installation with what the examples name.
 #[cfg(unix)]
-fn ground() -> Installation {
+fn installation() -> Installation {
     let place = Installation::new();
     let at = |path: &str| place.folder.path().join(path);
     fs::rename(place.project(), at("app")).expect("moved");
@@ -222,7 +222,7 @@ fn run_until_interrupted(place: &Installation, words: &[&str]) {
 #[cfg(unix)]
 #[test]
 fn every_command_has_examples_and_they_run() {
-    let place = ground();
+    let place = installation();
     let mut missing = Vec::new();
     let all = commands();
     for command in &all {

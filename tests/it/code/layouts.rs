@@ -155,10 +155,10 @@ fn first<'a>(data: &'a Value, purpose: &str) -> &'a str {
 }
 
 /// Makes each project, asks for its commands, and says which are others than expected.
-pub(super) async fn wrong(ground: &GitScope, layouts: &[Layout]) -> Vec<String> {
+pub(super) async fn wrong(scope: &GitScope, layouts: &[Layout]) -> Vec<String> {
     let mut wrong = Vec::new();
     for (name, files, build, test) in layouts {
-        let root = ground.path("app").join("project");
+        let root = scope.path("app").join("project");
         for (path, text) in *files {
             let path = root.join(path);
             fs::create_dir_all(path.parent().expect("it is in a folder")).expect("a folder is made");
@@ -166,7 +166,7 @@ pub(super) async fn wrong(ground: &GitScope, layouts: &[Layout]) -> Vec<String> 
         }
         let request =
             json!({"op": "code.context", "target": "project", "options": {"include": ["commands"]}});
-        let data = ground.data(request).await;
+        let data = scope.data(request).await;
         let found = (first(&data, "build"), first(&data, "test"));
         if found != (*build, *test) {
             wrong.push(format!("{name}: {found:?} for {:?}", (build, test)));
@@ -178,18 +178,18 @@ pub(super) async fn wrong(ground: &GitScope, layouts: &[Layout]) -> Vec<String> 
 
 #[tokio::test]
 async fn each_layout_has_its_command_to_build_and_to_test() {
-    let ground = GitScope::new("app", json!({}));
-    let wrong = wrong(&ground, LAYOUTS).await;
+    let scope = GitScope::new("app", json!({}));
+    let wrong = wrong(&scope, LAYOUTS).await;
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[tokio::test]
 async fn a_command_that_does_not_run_here_says_what_is_missing() {
     let scope = json!({"allowedCommands": ["there *", "gone *"], "shell": "off"});
-    let ground = GitScope::new("app", scope);
-    ground.write("app/Makefile", "test:\n\ttrue\n");
-    ground.write("app/composer.json", r#"{"scripts":{"test":"a"}}"#);
-    let data = ground.data(json!({"op": "code.context", "options": {"include": ["commands"]}})).await;
+    let scope = GitScope::new("app", scope);
+    scope.write("app/Makefile", "test:\n\ttrue\n");
+    scope.write("app/composer.json", r#"{"scripts":{"test":"a"}}"#);
+    let data = scope.data(json!({"op": "code.context", "options": {"include": ["commands"]}})).await;
     let commands = data["commands"].as_array().expect("there are commands");
     assert!(!commands.is_empty());
     for command in commands {

@@ -538,7 +538,7 @@ const REPOSITORIES: &[Layout] = &[
 #[tokio::test]
 async fn public_repositories_have_their_command_to_build_and_to_test() {
     // No command may be run: which programs this computer has decides nothing then.
-    let ground = GitScope::new("app", json!({"allowedCommands": ["gone *"], "shell": "off"}));
-    let wrong = wrong(&ground, REPOSITORIES).await;
+    let scope = GitScope::new("app", json!({"allowedCommands": ["gone *"], "shell": "off"}));
+    let wrong = wrong(&scope, REPOSITORIES).await;
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

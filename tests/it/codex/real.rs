@@ -21,8 +21,8 @@ fn runs(command: &str) -> Vec<Reply> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn codex_answers_in_a_full_sandbox() {
-    let ground = CodexScope::new(vec![Reply::Says("Forty-two.")]);
-    let answer = ground.run("What is the answer?").await;
+    let world = CodexScope::new(vec![Reply::Says("Forty-two.")]);
+    let answer = world.run("What is the answer?").await;
     let data = data(&answer);
     assert_eq!(data["exitCode"], 0, "{answer:#}");
     assert_eq!(data["finalMessage"], "Forty-two.");
@@ -33,21 +33,21 @@ async fn codex_answers_in_a_full_sandbox() {
     assert_eq!(data["timedOut"], false);
     assert_eq!(data["sandbox"]["level"], "full", "{answer:#}");
     assert_eq!(data["codexSandbox"], json!({"mode": "workspace-write", "network": false}));
-    let asked = ground.provider.asked();
+    let asked = world.provider.asked();
     assert_eq!(asked.len(), 1);
     assert!(asked[0]["input"].to_string().contains("What is the answer?"));
     assert_eq!(asked[0]["model"], "fake-1", "the user's own model is asked");
-    assert!(!ground.folder().join("person/evil").exists(), "no MCP server of the user is started");
+    assert!(!world.folder().join("person/evil").exists(), "no MCP server of the user is started");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_patch_of_codex_is_seen_on_disk_and_in_the_history() {
-    let ground = CodexScope::new(runs(PATCH));
-    fs::write(ground.path("greeting.txt"), "hello\nworld\n").expect("written");
-    let answer = ground.run("Greet better.").await;
+    let world = CodexScope::new(runs(PATCH));
+    fs::write(world.path("greeting.txt"), "hello\nworld\n").expect("written");
+    let answer = world.run("Greet better.").await;
     let data = data(&answer);
     assert_eq!(
-        fs::read_to_string(ground.path("greeting.txt")).expect("read"),
+        fs::read_to_string(world.path("greeting.txt")).expect("read"),
         "good morning\nand good night\nworld\n"
     );
     let summary = &data["diffSummary"];
@@ -56,7 +56,7 @@ async fn a_patch_of_codex_is_seen_on_disk_and_in_the_history() {
     assert_eq!(summary["files"][0]["path"], "greeting.txt");
     assert_eq!(summary["files"][0]["change"], "modified");
     assert_eq!(data["fileChanges"], json!([{"path": "greeting.txt", "change": "update"}]), "{answer:#}");
-    let history = ground.send(json!({"op": "history.timeline"})).await;
+    let history = world.send(json!({"op": "history.timeline"})).await;
     let row = history.to_string();
     assert!(row.contains("Codex workspace-write: Greet better.; exit 0, 1 files changed"), "{history:#}");
 }
@@ -71,17 +71,17 @@ async fn a_command_of_codex_sees_the_scope_and_little_else() {
          ls ../other && echo OTHER; env; cat /proc/[0-9]*/environ | tr '\\0' '\\n'; test -s /etc/shadow && echo SHADOW; \
          touch ../outside.txt; true"
     );
-    let ground = CodexScope::new(runs(&script));
-    fs::write(ground.folder().join("other/theirs.txt"), "theirs").expect("written");
-    let answer = ground.run("Look around.").await;
+    let world = CodexScope::new(runs(&script));
+    fs::write(world.folder().join("other/theirs.txt"), "theirs").expect("written");
+    let answer = world.run("Look around.").await;
     let data = data(&answer);
     assert_eq!(data["exitCode"], 0, "{answer:#}");
-    assert_eq!(fs::read_to_string(ground.path("made.txt")).expect("the command ran"), "made\n", "{answer:#}");
-    let seen = ground.provider.tool_output();
+    assert_eq!(fs::read_to_string(world.path("made.txt")).expect("the command ran"), "made\n", "{answer:#}");
+    let seen = world.provider.tool_output();
     for hidden in ["REACHED", KEY, "FAKE_KEY", "base_url", "machineId", "OTHER", "SHADOW", "theirs"] {
         assert!(!seen.contains(hidden), "{hidden}: {seen}");
     }
-    assert!(!ground.folder().join("outside.txt").exists());
+    assert!(!world.folder().join("outside.txt").exists());
     other.set_nonblocking(true).expect("set");
     assert!(other.accept().is_err(), "nothing of Codex's commands reaches a port of this computer");
     assert_eq!(data["diffSummary"]["changedFiles"], 1, "{answer:#}");
@@ -92,10 +92,10 @@ async fn where_the_network_of_the_scope_is_full_so_is_that_of_commands() {
     let other = TcpListener::bind("127.0.0.1:0").expect("a port is free");
     let port = other.local_addr().expect("an address").port();
     let script = format!("(exec 3<>/dev/tcp/127.0.0.1/{port}) && echo REACHED");
-    let ground = CodexScope::with(runs(&script), &writing(), &json!({"network": "full"}));
-    let answer = ground.run("Reach out.").await;
+    let world = CodexScope::with(runs(&script), &writing(), &json!({"network": "full"}));
+    let answer = world.run("Reach out.").await;
     assert_eq!(data(&answer)["codexSandbox"]["network"], true);
-    assert!(ground.provider.tool_output().contains("REACHED"), "{}", ground.provider.tool_output());
+    assert!(world.provider.tool_output().contains("REACHED"), "{}", world.provider.tool_output());
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -105,19 +105,19 @@ async fn without_the_right_to_write_nothing_is_written() {
         (json!(["fs:read", "codex:run", "history:read"]), json!({})),
         (writing(), json!({"sandbox": "read-only"})),
     ] {
-        let ground = CodexScope::with(runs(script), &capabilities, &json!({}));
-        fs::write(ground.path("file.txt"), "as it was").expect("written");
-        let answer = ground.run_with("Change it.", options).await;
+        let world = CodexScope::with(runs(script), &capabilities, &json!({}));
+        fs::write(world.path("file.txt"), "as it was").expect("written");
+        let answer = world.run_with("Change it.", options).await;
         let data = data(&answer);
         assert_eq!(data["codexSandbox"]["mode"], "read-only");
         assert_eq!(data["diffSummary"]["changedFiles"], 0, "{answer:#}");
-        assert_eq!(fs::read_to_string(ground.path("file.txt")).expect("read"), "as it was");
-        assert!(!ground.path("new.txt").exists());
-        let seen = ground.provider.tool_output();
+        assert_eq!(fs::read_to_string(world.path("file.txt")).expect("read"), "as it was");
+        assert!(!world.path("new.txt").exists());
+        let seen = world.provider.tool_output();
         assert!(seen.contains("Read-only") || seen.contains("ermission denied"), "{seen}");
     }
-    let ground = CodexScope::with(runs(script), &json!(["fs:read", "codex:run"]), &json!({}));
-    let answer = ground.run_with("Change it.", json!({"sandbox": "workspace-write"})).await;
+    let world = CodexScope::with(runs(script), &json!(["fs:read", "codex:run"]), &json!({}));
+    let answer = world.run_with("Change it.", json!({"sandbox": "workspace-write"})).await;
     assert_eq!(answer["error"]["code"], "permission_denied");
     assert_eq!(answer["error"]["details"]["stage"], "needs");
 }
@@ -125,44 +125,44 @@ async fn without_the_right_to_write_nothing_is_written() {
 #[tokio::test(flavor = "multi_thread")]
 async fn without_a_sandbox_of_the_scope_codexs_own_still_holds() {
     let script = "echo made > made.txt; touch ../outside.txt; cat ../home/config/config.json ../other/theirs.txt; true";
-    let ground = CodexScope::with(runs(script), &writing(), &json!({"sandbox": "none"}));
-    fs::write(ground.folder().join("other/theirs.txt"), "theirs").expect("written");
-    let answer = ground.run("Look around.").await;
+    let world = CodexScope::with(runs(script), &writing(), &json!({"sandbox": "none"}));
+    fs::write(world.folder().join("other/theirs.txt"), "theirs").expect("written");
+    let answer = world.run("Look around.").await;
     assert_eq!(data(&answer)["sandbox"]["level"], "none", "what does not hold is not claimed");
-    assert!(ground.path("made.txt").exists(), "{}", ground.provider.tool_output());
-    assert!(!ground.folder().join("outside.txt").exists());
-    let seen = ground.provider.tool_output();
+    assert!(world.path("made.txt").exists(), "{}", world.provider.tool_output());
+    assert!(!world.folder().join("outside.txt").exists());
+    let seen = world.provider.tool_output();
     assert!(!seen.contains("machineId") && !seen.contains("theirs\\n"), "{seen}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn in_a_partial_sandbox_codex_is_not_run_at_all() {
-    let ground = CodexScope::with(runs("true"), &writing(), &json!({"sandbox": "partial"}));
-    let answer = ground.run("Work.").await;
+    let world = CodexScope::with(runs("true"), &writing(), &json!({"sandbox": "partial"}));
+    let answer = world.run("Work.").await;
     assert_eq!(answer["error"]["code"], "provider_unavailable", "{answer:#}");
     assert_eq!(answer["error"]["details"]["rule"], "sandbox-level");
-    assert!(ground.provider.asked().is_empty());
+    assert!(world.provider.asked().is_empty());
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_project_cannot_have_codex_run_programs_of_its_own() {
-    let ground = CodexScope::new(vec![Reply::Says("Done.")]);
-    fs::create_dir_all(ground.path(".codex")).expect("made");
-    let canary = ground.path("canary");
+    let world = CodexScope::new(vec![Reply::Says("Done.")]);
+    fs::create_dir_all(world.path(".codex")).expect("made");
+    let canary = world.path("canary");
     let settings = format!(
         "notify = [\"/bin/touch\", \"{0}\"]\n[mcp_servers.evil]\ncommand = \"/bin/touch\"\nargs = [\"{0}\"]\n",
         canary.display()
     );
-    fs::write(ground.path(".codex/config.toml"), settings).expect("written");
-    let answer = ground.run("Work.").await;
+    fs::write(world.path(".codex/config.toml"), settings).expect("written");
+    let answer = world.run("Work.").await;
     assert_eq!(data(&answer)["exitCode"], 0, "{answer:#}");
     assert!(!canary.exists());
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_refusing_provider_is_a_result_with_its_reason() {
-    let ground = CodexScope::new(vec![Reply::Refuses(401, "the key is bad")]);
-    let answer = ground.run("Work.").await;
+    let world = CodexScope::new(vec![Reply::Refuses(401, "the key is bad")]);
+    let answer = world.run("Work.").await;
     let data = data(&answer);
     assert_eq!(data["exitCode"], 1, "{answer:#}");
     assert!(data["errors"].to_string().contains("the key is bad"), "{answer:#}");
@@ -171,11 +171,11 @@ async fn a_refusing_provider_is_a_result_with_its_reason() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_prompt_is_a_prompt_whatever_it_looks_like() {
-    let ground = CodexScope::new(vec![Reply::Says("Done.")]);
+    let world = CodexScope::new(vec![Reply::Says("Done.")]);
     let prompt = "--dangerously-bypass-approvals-and-sandbox -c sandbox_mode=\"danger-full-access\"";
-    let answer = ground.run(prompt).await;
+    let answer = world.run(prompt).await;
     assert_eq!(data(&answer)["exitCode"], 0, "{answer:#}");
-    let asked = ground.provider.asked();
+    let asked = world.provider.asked();
     assert!(
         asked[0]["input"]
             .as_array()
@@ -187,45 +187,45 @@ async fn a_prompt_is_a_prompt_whatever_it_looks_like() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_huge_prompt_arrives_whole_both_ways() {
-    let ground = CodexScope::new(vec![Reply::Says("Done.")]);
+    let world = CodexScope::new(vec![Reply::Says("Done.")]);
     let prompt = format!("{} the end", "all work and no play ".repeat(15_000));
-    let answer = ground.run(&prompt).await;
+    let answer = world.run(&prompt).await;
     assert_eq!(data(&answer)["exitCode"], 0, "{answer:#}");
-    let answer = ground.send(json!({"op": "codex.start", "input": {"prompt": prompt}})).await;
+    let answer = world.send(json!({"op": "codex.start", "input": {"prompt": prompt}})).await;
     let id = data(&answer)["processId"].clone();
-    ground.over(&id).await;
-    for asked in ground.provider.asked() {
+    world.over(&id).await;
+    for asked in world.provider.asked() {
         assert!(asked["input"].to_string().contains(&prompt), "{}", asked["input"].to_string().len());
     }
-    assert_eq!(ground.provider.asked().len(), 2);
-    let too_long = ground.run(&"x".repeat((1 << 20) + 1)).await;
+    assert_eq!(world.provider.asked().len(), 2);
+    let too_long = world.run(&"x".repeat((1 << 20) + 1)).await;
     assert_eq!(too_long["error"]["code"], "invalid_request");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_sensitive_prompt_is_stored_nowhere() {
     let secret = "Prompt-that-nobody-keeps-7f3a";
-    let ground = CodexScope::new(vec![Reply::Says("Done.")]);
-    let run = ground.run_with(secret, json!({"sensitive": true})).await;
+    let world = CodexScope::new(vec![Reply::Says("Done.")]);
+    let run = world.run_with(secret, json!({"sensitive": true})).await;
     assert_eq!(data(&run)["exitCode"], 0, "{run:#}");
     let start = json!({"op": "codex.start", "input": {"prompt": secret}, "options": {"sensitive": true}});
-    let started = ground.send(start).await;
+    let started = world.send(start).await;
     let id = data(&started)["processId"].clone();
-    ground.over(&id).await;
-    let read = ground.send(json!({"op": "codex.read", "target": id})).await;
+    world.over(&id).await;
+    let read = world.send(json!({"op": "codex.read", "target": id})).await;
     assert_eq!(data(&read)["result"]["finalMessage"], "Done.", "{read:#}");
-    assert_eq!(ground.provider.asked().len(), 2);
-    assert_eq!(ground.stored(secret), Vec::<std::path::PathBuf>::new());
+    assert_eq!(world.provider.asked().len(), 2);
+    assert_eq!(world.stored(secret), Vec::<std::path::PathBuf>::new());
     // The search finds what is stored.
     let open = "Prompt-that-may-be-kept-7f3a";
-    ground.run(open).await;
-    assert!(!ground.stored(open).is_empty());
+    world.run(open).await;
+    assert!(!world.stored(open).is_empty());
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn at_the_time_limit_codex_is_ended_and_told_of() {
-    let ground = CodexScope::new(vec![Reply::Runs("echo begun > begun.txt; sleep 600".to_owned())]);
-    let answer = ground.run_with("Sleep.", json!({"timeoutSeconds": 15})).await;
+    let world = CodexScope::new(vec![Reply::Runs("echo begun > begun.txt; sleep 600".to_owned())]);
+    let answer = world.run_with("Sleep.", json!({"timeoutSeconds": 15})).await;
     let data = data(&answer);
     assert_eq!(data["timedOut"], true, "{answer:#}");
     assert_eq!(data["diffSummary"]["files"][0]["path"], "begun.txt", "{answer:#}");
@@ -233,24 +233,24 @@ async fn at_the_time_limit_codex_is_ended_and_told_of() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_client_that_leaves_takes_codex_with_it() {
-    let ground = CodexScope::new(vec![Reply::Hangs]);
+    let world = CodexScope::new(vec![Reply::Hangs]);
     let gone = CancellationToken::new();
-    let (service, token) = (ground.service.clone(), gone.clone());
+    let (service, token) = (world.service.clone(), gone.clone());
     let call = tokio::spawn(async move {
         let run = json!({"scope": "app", "op": "codex.run", "input": {"prompt": "Wait."}});
         send(&service, &Caller::local(Transport::Stdio), run, &token).await
     });
-    eventually_async("Codex asks", || !ground.provider.asked().is_empty()).await;
-    assert!(lives(&ground), "Codex works");
+    eventually_async("Codex asks", || !world.provider.asked().is_empty()).await;
+    assert!(lives(&world), "Codex works");
     gone.cancel();
     let answer = call.await.expect("it answers");
     assert_eq!(answer["error"]["code"], "cancelled", "{answer:#}");
-    eventually_async("Codex ends", || !lives(&ground)).await;
+    eventually_async("Codex ends", || !lives(&world)).await;
 }
 
-/// Returns whether a process has the home of this ground in its environment.
-fn lives(ground: &CodexScope) -> bool {
-    let home = ground.dirs.state.join("codex");
+/// Returns whether a process has the home of this world in its environment.
+fn lives(world: &CodexScope) -> bool {
+    let home = world.dirs.state.join("codex");
     let home = home.to_str().expect("text").as_bytes();
     fs::read_dir("/proc").expect("read").flatten().any(|entry| {
         fs::read(entry.path().join("environ")).is_ok_and(|text| memchr::memmem::find(&text, home).is_some())
@@ -259,14 +259,14 @@ fn lives(ground: &CodexScope) -> bool {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_started_codex_is_read_waited_for_and_listed() {
-    let ground = CodexScope::new(runs(PATCH));
-    fs::write(ground.path("greeting.txt"), "hello\n").expect("written");
-    let answer = ground.send(json!({"op": "codex.start", "input": {"prompt": "Greet better."}})).await;
+    let world = CodexScope::new(runs(PATCH));
+    fs::write(world.path("greeting.txt"), "hello\n").expect("written");
+    let answer = world.send(json!({"op": "codex.start", "input": {"prompt": "Greet better."}})).await;
     let started = data(&answer).clone();
     assert_eq!(started["status"], "running");
     assert_eq!(started["sessionId"].as_str().map(str::len), Some(36), "{answer:#}");
-    ground.over(&started["processId"]).await;
-    let read = ground.send(json!({"op": "codex.read", "target": started["processId"]})).await;
+    world.over(&started["processId"]).await;
+    let read = world.send(json!({"op": "codex.read", "target": started["processId"]})).await;
     let of_process = data(&read);
     let kinds: Vec<&str> = of_process["steps"]
         .as_array()
@@ -283,95 +283,95 @@ async fn a_started_codex_is_read_waited_for_and_listed() {
     assert_eq!(result["diffSummary"]["deletions"], 1);
     let cursor = &of_process["nextCursor"];
     let again = json!({"op": "codex.read", "target": started["sessionId"], "options": {"cursor": cursor}});
-    let again = ground.send(again).await;
+    let again = world.send(again).await;
     assert_eq!(data(&again)["steps"], json!([]), "what was given is not given again");
     assert_eq!(data(&again)["processId"], started["processId"], "the session names the run too");
-    let list = ground.send(json!({"op": "codex.list"})).await;
+    let list = world.send(json!({"op": "codex.list"})).await;
     assert_eq!(data(&list)["runs"][0]["processId"], started["processId"]);
     assert_eq!(data(&list)["runs"][0]["promptPreview"], "Greet better.");
     assert_eq!(data(&list)["sessions"][0]["sessionId"], started["sessionId"]);
     for op in ["codex.read", "codex.stop"] {
-        let other = ground.send(json!({"op": op, "scope": "other", "target": started["processId"]})).await;
+        let other = world.send(json!({"op": op, "scope": "other", "target": started["processId"]})).await;
         assert_eq!(other["error"]["code"], "process_not_found", "to another scope it does not exist");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_started_codex_outlives_its_service_and_is_stopped_by_another() {
-    let ground = CodexScope::new(vec![Reply::Hangs]);
-    let answer = ground.send(json!({"op": "codex.start", "input": {"prompt": "Wait."}})).await;
+    let world = CodexScope::new(vec![Reply::Hangs]);
+    let answer = world.send(json!({"op": "codex.start", "input": {"prompt": "Wait."}})).await;
     let id = data(&answer)["processId"].clone();
-    let another = ground.host();
+    let another = world.host();
     let read = another.send(json!({"op": "codex.read", "target": id})).await;
     assert_eq!(data(&read)["status"], "running", "{read:#}");
     assert!(data(&read).get("result").is_none());
     let stopped = another.send(json!({"op": "codex.stop", "target": id})).await;
     assert!(matches!(data(&stopped)["how"].as_str(), Some("asked" | "killed")), "{stopped:#}");
-    assert!(!lives(&ground));
-    let again = ground.send(json!({"op": "codex.stop", "target": id})).await;
+    assert!(!lives(&world));
+    let again = world.send(json!({"op": "codex.stop", "target": id})).await;
     assert_eq!(data(&again)["how"], "before");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_session_is_gone_on_with_in_its_own_scope_alone() {
-    let ground = CodexScope::new(vec![Reply::Says("Noted: 17.")]);
-    let first = ground.run("Remember 17.").await;
+    let world = CodexScope::new(vec![Reply::Says("Noted: 17.")]);
+    let first = world.run("Remember 17.").await;
     let session = data(&first)["sessionId"].clone();
-    let second = ground.run_with("Which number?", json!({"resume": session})).await;
+    let second = world.run_with("Which number?", json!({"resume": session})).await;
     assert_eq!(data(&second)["sessionId"], session, "{second:#}");
-    let asked = ground.provider.asked();
+    let asked = world.provider.asked();
     assert!(asked[1]["input"].to_string().contains("Remember 17."), "it knows what was said before");
     let resume = json!({"op": "codex.run", "scope": "other", "input": {"prompt": "Which?"}, "options": {"resume": session}});
-    let other = ground.send(resume).await;
+    let other = world.send(resume).await;
     assert_eq!(
         (&other["error"]["code"], &other["error"]["details"]["rule"]),
         (&json!("not_found"), &json!("codex-session"))
     );
-    assert_eq!(ground.provider.asked().len(), 2);
+    assert_eq!(world.provider.asked().len(), 2);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_the_rules_deny_is_denied_to_codex_too() {
-    let ground = CodexScope::with(runs("true"), &writing(), &json!({"deniedCommands": ["codex *"]}));
-    let answer = ground.run("Work.").await;
+    let world = CodexScope::with(runs("true"), &writing(), &json!({"deniedCommands": ["codex *"]}));
+    let answer = world.run("Work.").await;
     assert_eq!(answer["error"]["details"]["stage"], "command", "{answer:#}");
-    let ground = CodexScope::with(runs("true"), &json!(["fs:read", "fs:write", "command:run"]), &json!({}));
-    let answer = ground.run("Work.").await;
+    let world = CodexScope::with(runs("true"), &json!(["fs:read", "fs:write", "command:run"]), &json!({}));
+    let answer = world.run("Work.").await;
     assert_eq!(answer["error"]["details"]["stage"], "capability", "{answer:#}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_codex_that_is_not_let_in_says_how_to_log_in() {
-    let ground = CodexScope::new(vec![Reply::Says("Done.")]);
-    fs::write(ground.folder().join("person/config.toml"), "model = \"fake-1\"\n").expect("written");
-    let answer = ground.run("Work.").await;
+    let world = CodexScope::new(vec![Reply::Says("Done.")]);
+    fs::write(world.folder().join("person/config.toml"), "model = \"fake-1\"\n").expect("written");
+    let answer = world.run("Work.").await;
     assert_eq!(answer["error"]["details"]["rule"], "codex-logged-out", "{answer:#}");
     assert!(answer["error"]["hints"].to_string().contains("codex login"), "{answer:#}");
-    assert!(ground.provider.asked().is_empty());
-    let info = ground.send(json!({"op": "computer.info", "input": {"include": ["scopes"]}})).await;
+    assert!(world.provider.asked().is_empty());
+    let info = world.send(json!({"op": "computer.info", "input": {"include": ["scopes"]}})).await;
     assert_eq!(data(&info)["scopes"][0]["codex"]["rule"], "codex-logged-out", "{info:#}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_there_is_of_codex_is_told_to_those_who_may_run_it() {
-    let ground = CodexScope::new(vec![Reply::Says("Done.")]);
+    let world = CodexScope::new(vec![Reply::Says("Done.")]);
     let info = json!({"op": "computer.info", "input": {"include": ["scopes"]}});
-    let answer = ground.send(info.clone()).await;
+    let answer = world.send(info.clone()).await;
     let codex = &data(&answer)["scopes"][0]["codex"];
     assert_eq!((&codex["available"], &codex["login"]), (&json!(true), &json!("environment")), "{answer:#}");
     assert!(codex["version"].as_str().is_some_and(|version| version.split('.').count() == 3));
-    let ground = CodexScope::with(vec![Reply::Says("Done.")], &json!(["fs:read"]), &json!({}));
-    let answer = ground.send(info).await;
+    let world = CodexScope::with(vec![Reply::Says("Done.")], &json!(["fs:read"]), &json!({}));
+    let answer = world.send(info).await;
     assert!(data(&answer)["scopes"][0].get("codex").is_none());
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_dry_run_starts_nothing_and_shows_no_word_of_the_prompt() {
-    let ground = CodexScope::new(vec![Reply::Says("Done.")]);
-    let answer = ground.run_with("Do it.", json!({"dryRun": true})).await;
+    let world = CodexScope::new(vec![Reply::Says("Done.")]);
+    let answer = world.run_with("Do it.", json!({"dryRun": true})).await;
     let data = data(&answer);
     assert_eq!(data["dryRun"], true);
     assert_eq!((&data["plan"][0]["argv"][0], &data["plan"][0]["argv"][1]), (&json!("codex"), &json!("exec")));
     assert!(!data["plan"].to_string().contains("Do it."));
-    assert!(ground.provider.asked().is_empty());
+    assert!(world.provider.asked().is_empty());
 }

@@ -16,7 +16,7 @@ use support::service::TestService;
 /// What the closed files hold.
 const SECRET: &str = "CLOSED-SECRET";
 
-/// The closed files of the yard.
+/// The closed files of the scope.
 const CLOSED: &[&str] = &[
     ".env",
     "sub/deep/.ENV.production",
@@ -36,22 +36,22 @@ fn policy() -> Value {
     })
 }
 
-fn yard() -> TestService {
-    let yard = TestService::for_commands(policy());
+fn world() -> TestService {
+    let world = TestService::for_commands(policy());
     for path in CLOSED {
-        yard.write(path, format!("{SECRET}\n"));
+        world.write(path, format!("{SECRET}\n"));
     }
     for path in
         ["open/.env", "open/a/b.pem", ".env.example", "sub/plain", "node_modules/a/credentials/index.js"]
     {
-        yard.write(path, "open\n");
+        world.write(path, "open\n");
     }
-    yard
+    world
 }
 
-async fn shell(yard: &TestService, target: &str, script: &str) -> Value {
+async fn shell(world: &TestService, target: &str, script: &str) -> Value {
     let request = json!({"scope": "app", "op": "command.run", "target": target, "input": {"command": format!("true\n{{ {script}\n}}")}});
-    let answer = yard.send(request).await;
+    let answer = world.send(request).await;
     assert_eq!(answer["ok"], true, "{script}: {answer:#}");
     answer
 }
@@ -140,17 +140,17 @@ async fn no_program_in_a_full_sandbox_reads_a_closed_file() {
         return;
     }
     for (name, script) in ATTACKS {
-        let yard = yard();
-        let mut closed: Vec<PathBuf> = CLOSED.iter().map(|path| yard.path(path)).collect();
+        let world = world();
+        let mut closed: Vec<PathBuf> = CLOSED.iter().map(|path| world.path(path)).collect();
         closed.sort();
         for target in [".", "sub"] {
-            let script = format!("cd {}; {script}", yard.path("").display());
-            let answer = shell(&yard, target, &script).await;
+            let script = format!("cd {}; {script}", world.path("").display());
+            let answer = shell(&world, target, &script).await;
             assert!(!answer["data"].to_string().contains(SECRET), "{name}: {answer:#}");
-            assert_eq!(with_secret(&yard.path("")), closed, "{name}: {answer:#}");
+            assert_eq!(with_secret(&world.path("")), closed, "{name}: {answer:#}");
             // What the attack has left does not open anything to the next command either.
             let answer =
-                shell(&yard, target, &format!("cd {}; grep -r . .; cat ./*/*/*", yard.path("").display()))
+                shell(&world, target, &format!("cd {}; grep -r . .; cat ./*/*/*", world.path("").display()))
                     .await;
             assert!(!answer["data"].to_string().contains(SECRET), "after {name}: {answer:#}");
         }
@@ -162,12 +162,12 @@ async fn what_is_open_stays_readable_and_files_move_freely_between_folders() {
     if lacks_full_sandbox() {
         return;
     }
-    let yard = yard();
+    let world = world();
     let script = "cat open/.env open/a/b.pem .env.ex* node_modules/a/cred*/index.js && python3 -c '
 import os
 os.rename(\"sub/plain\", \"plain\"); os.rename(\"plain\", \"sub/deep/plain\"); os.link(\"sub/deep/plain\", \"tests/linked\")
 ' && cat tests/linked && mv open opened && echo done";
-    let answer = shell(&yard, ".", script).await;
+    let answer = shell(&world, ".", script).await;
     assert_eq!(answer["data"]["stdout"], "open\nopen\nopen\nopen\nopen\ndone\n", "{answer:#}");
     assert_eq!(answer["data"]["exitCode"], 0);
     assert_eq!(answer["warnings"], json!([]), "what succeeds needs no hint: {answer:#}");
@@ -179,8 +179,8 @@ async fn a_failed_command_names_closed_files_below_its_folder_and_what_opens_the
     if lacks_full_sandbox() {
         return;
     }
-    let yard = yard();
-    let answer = shell(&yard, "sub", "false").await;
+    let world = world();
+    let answer = shell(&world, "sub", "false").await;
     let warnings = answer["warnings"].to_string();
     for part in [
         "`sub/.ssh`, `sub/deep/.ENV.production`, `sub/deep/server.pem`",
@@ -188,12 +188,12 @@ async fn a_failed_command_names_closed_files_below_its_folder_and_what_opens_the
     ] {
         assert!(warnings.contains(part), "{part}: {answer:#}");
     }
-    let warnings = shell(&yard, ".", "false").await["warnings"].to_string();
+    let warnings = shell(&world, ".", "false").await["warnings"].to_string();
     assert!(warnings.contains("and 3 more"), "{warnings}");
     // One that `closedFiles` closes is not opened by `--files`.
-    let warnings = shell(&yard, "private", "false").await["warnings"].to_string();
+    let warnings = shell(&world, "private", "false").await["warnings"].to_string();
     assert!(warnings.contains("private/notes.txt") && !warnings.contains("--files"), "{warnings}");
-    assert_eq!(shell(&yard, "open", "false").await["warnings"], json!([]));
+    assert_eq!(shell(&world, "open", "false").await["warnings"], json!([]));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -201,8 +201,8 @@ async fn a_closed_file_that_appears_between_commands_is_closed_to_the_next() {
     if lacks_full_sandbox() {
         return;
     }
-    let yard = yard();
-    assert_eq!(shell(&yard, ".", "true").await["data"]["exitCode"], 0);
+    let world = world();
+    assert_eq!(shell(&world, ".", "true").await["data"]["exitCode"], 0);
     let outside = TemporaryFolder::new();
     for step in [
         "made",
@@ -211,9 +211,9 @@ async fn a_closed_file_that_appears_between_commands_is_closed_to_the_next() {
         "its folder is renamed",
         "its folder gets another name that closes it",
     ] {
-        let app = yard.path("");
+        let app = world.path("");
         match step {
-            "made" => yard.write("new/.env", SECRET),
+            "made" => world.write("new/.env", SECRET),
             "moved in with a folder" => {
                 fs::create_dir_all(outside.path().join("in/deep")).expect("made");
                 fs::write(outside.path().join("in/deep/id_rsa"), SECRET).expect("written");
@@ -221,21 +221,21 @@ async fn a_closed_file_that_appears_between_commands_is_closed_to_the_next() {
             }
             "made again" => {
                 fs::remove_file(app.join("new/.env")).expect("removed");
-                assert_eq!(shell(&yard, ".", "ls -A new").await["data"]["stdout"], "");
-                yard.write("new/.env", SECRET);
+                assert_eq!(shell(&world, ".", "ls -A new").await["data"]["stdout"], "");
+                world.write("new/.env", SECRET);
             }
             "its folder is renamed" => fs::rename(app.join("in"), app.join("other")).expect("moved"),
             _ => {
-                yard.write("settings/pip.conf", SECRET);
+                world.write("settings/pip.conf", SECRET);
                 assert_eq!(
-                    shell(&yard, ".", "cat settings/p*").await["data"]["stdout"],
+                    shell(&world, ".", "cat settings/p*").await["data"]["stdout"],
                     SECRET,
                     "open until then"
                 );
                 fs::rename(app.join("settings"), app.join("pip")).expect("moved");
             }
         }
-        let answer = shell(&yard, ".", "grep -r . .; cat ./*/.e* ./*/*/id* pip/*").await;
+        let answer = shell(&world, ".", "grep -r . .; cat ./*/.e* ./*/*/id* pip/*").await;
         assert!(!answer["data"].to_string().contains(SECRET), "{step}: {answer:#}");
     }
 }
@@ -276,14 +276,14 @@ async fn nothing_runs_where_more_files_are_closed_than_can_be_hidden() {
     if lacks_full_sandbox() {
         return;
     }
-    let yard = TestService::for_commands(policy());
+    let world = TestService::for_commands(policy());
     for number in 0..512 {
-        yard.write(format!("certs/{number}.pem"), SECRET);
+        world.write(format!("certs/{number}.pem"), SECRET);
     }
-    let answer = shell(&yard, ".", "cat certs/*; echo done").await;
+    let answer = shell(&world, ".", "cat certs/*; echo done").await;
     assert_eq!(answer["data"]["stdout"], "done\n", "{answer:#}");
-    yard.write("certs/last.pem", SECRET);
-    let answer = yard.answer(json!(["true"]), json!({})).await;
+    world.write("certs/last.pem", SECRET);
+    let answer = world.answer(json!(["true"]), json!({})).await;
     assert_eq!(answer["error"]["code"], "permission_denied", "{answer:#}");
     assert_eq!(answer["error"]["details"]["rule"], "too-many-closed-files", "{answer:#}");
     let hints = answer["error"]["hints"].to_string();
@@ -293,8 +293,8 @@ async fn nothing_runs_where_more_files_are_closed_than_can_be_hidden() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn weaker_levels_say_that_closed_files_are_open_to_commands() {
     at_every_level(|level| async move {
-        let yard = TestService::for_commands(json!({"sandbox": level, "allowedCommands": ["true"]}));
-        let data = yard.run(json!(["true"])).await;
+        let world = TestService::for_commands(json!({"sandbox": level, "allowedCommands": ["true"]}));
+        let data = world.run(json!(["true"])).await;
         let is_open = data["sandbox"]["open"].to_string().contains("closedFiles");
         assert_eq!(is_open, level < bailiwick::contract::Containment::Full, "{data:#}");
     })
@@ -350,19 +350,19 @@ fn git(folder: &Path, words: &[&str]) -> String {
 
 /// A repository in which closed files are tracked, changed long before it was made.
 fn repository() -> TestService {
-    let yard = yard();
+    let world = world();
     let long_ago = SystemTime::now() - Duration::from_hours(1);
     for path in CLOSED.iter().copied().chain(["sub/plain"]) {
-        let file = fs::File::options().write(true).open(yard.path(path)).expect("opened");
+        let file = fs::File::options().write(true).open(world.path(path)).expect("opened");
         file.set_modified(long_ago).expect("set");
     }
-    let app = yard.path("");
+    let app = world.path("");
     // Git itself gives up at a tracked folder that it may not enter.
-    fs::remove_dir_all(yard.path("sub/.ssh")).expect("removed");
+    fs::remove_dir_all(world.path("sub/.ssh")).expect("removed");
     git(&app, &["init", "-q", "."]);
     git(&app, &["add", "-Af", "."]);
     git(&app, &["commit", "-qm", "first"]);
-    yard
+    world
 }
 
 const IDENTITY: &str =
@@ -373,9 +373,9 @@ async fn git_takes_tracked_closed_files_for_unchanged() {
     if lacks_full_sandbox() {
         return;
     }
-    let yard = repository();
-    let app = yard.path("");
-    let answer = shell(&yard, ".", "git status --short && git diff --stat && echo clean").await;
+    let world = repository();
+    let app = world.path("");
+    let answer = shell(&world, ".", "git status --short && git diff --stat && echo clean").await;
     assert_eq!(answer["data"]["stdout"], "clean\n", "{answer:#}");
     for commit in [
         "git add -A && git commit -qm x",
@@ -383,13 +383,13 @@ async fn git_takes_tracked_closed_files_for_unchanged() {
         "git stash -q && git stash pop -q && git commit -qam x",
     ] {
         let script = format!("{IDENTITY}; date +%N > sub/plain; {commit} && git status --short && echo done");
-        let answer = shell(&yard, ".", &script).await;
+        let answer = shell(&world, ".", &script).await;
         assert_eq!(answer["data"]["stdout"], "done\n", "{commit}: {answer:#}");
         assert_eq!(git(&app, &["show", "--format=", "--name-only"]), "sub/plain\n", "{commit}");
         assert_eq!(git(&app, &["status", "--short"]), "", "{commit}");
     }
     let answer = shell(
-        &yard,
+        &world,
         ".",
         "git checkout -q -b other && git reset -q --hard HEAD~1 && git checkout -q - && echo done",
     )
@@ -397,7 +397,7 @@ async fn git_takes_tracked_closed_files_for_unchanged() {
     assert_eq!(answer["data"]["stdout"], "done\n", "{answer:#}");
     for path in CLOSED.iter().filter(|path| !path.contains(".ssh")) {
         assert_eq!(git(&app, &["show", &format!("HEAD:{path}")]), format!("{SECRET}\n"), "{path}");
-        assert_eq!(fs::read_to_string(yard.path(path)).expect("there"), format!("{SECRET}\n"), "{path}");
+        assert_eq!(fs::read_to_string(world.path(path)).expect("there"), format!("{SECRET}\n"), "{path}");
     }
 }
 
@@ -406,11 +406,11 @@ async fn git_never_commits_a_changed_closed_file_as_empty_or_gone() {
     if lacks_full_sandbox() {
         return;
     }
-    let yard = repository();
-    let app = yard.path("");
+    let world = repository();
+    let app = world.path("");
     // Changed by the user, and one that is not tracked yet.
-    yard.write(".env", format!("{SECRET} of today\n"));
-    yard.write("sub/new.pem", format!("{SECRET}\n"));
+    world.write(".env", format!("{SECRET} of today\n"));
+    world.write("sub/new.pem", format!("{SECRET}\n"));
     let head = git(&app, &["rev-parse", "HEAD"]);
     for words in [
         "add -A",
@@ -422,7 +422,7 @@ async fn git_never_commits_a_changed_closed_file_as_empty_or_gone() {
         "clean -fdxq",
         "mv sub away",
     ] {
-        let answer = shell(&yard, ".", &format!("{IDENTITY}; git {words}")).await;
+        let answer = shell(&world, ".", &format!("{IDENTITY}; git {words}")).await;
         assert_ne!(answer["data"]["exitCode"], 0, "{words}: {answer:#}");
         assert!(answer["warnings"].to_string().contains("`.env`"), "{words}: {answer:#}");
         assert_eq!(git(&app, &["rev-parse", "HEAD"]), head, "{words}");
@@ -432,12 +432,12 @@ async fn git_never_commits_a_changed_closed_file_as_empty_or_gone() {
             "{words}"
         );
         assert_eq!(
-            fs::read_to_string(yard.path(".env")).expect("there"),
+            fs::read_to_string(world.path(".env")).expect("there"),
             format!("{SECRET} of today\n"),
             "{words}"
         );
         assert_eq!(
-            fs::metadata(yard.path("sub/new.pem")).expect("there").size(),
+            fs::metadata(world.path("sub/new.pem")).expect("there").size(),
             SECRET.len() as u64 + 1,
             "{words}"
         );
@@ -446,7 +446,7 @@ async fn git_never_commits_a_changed_closed_file_as_empty_or_gone() {
     }
     // Other files are committed as ever.
     let script = format!("{IDENTITY}; date +%N > sub/plain; git commit -qm x sub/plain && echo done");
-    let answer = shell(&yard, ".", &script).await;
+    let answer = shell(&world, ".", &script).await;
     assert_eq!(answer["data"]["stdout"], "done\n", "{answer:#}");
 }
 
@@ -455,37 +455,37 @@ async fn a_file_of_variables_reads_blank_where_git_would_not_add_it() {
     if lacks_full_sandbox() {
         return;
     }
-    let yard = yard();
-    let app = yard.path("");
+    let world = world();
+    let app = world.path("");
     let length = SECRET.len() + 1;
     let read = "f=.en; f=${f}v; head -c 1 sub/deep/s*.pem || echo no key; cat $f > /dev/null || echo closed; \
                 [ -r $f ] && [ -z \"$(cat $f)\" ] && wc -c < $f; (echo x >> $f) || echo kept";
     // What loads variables continues without them; a key is another matter.
     let blank = format!("no key\n{length}\nkept\n");
     let closed = "no key\nclosed\nkept\n";
-    assert_eq!(shell(&yard, ".", read).await["data"]["stdout"], blank, "no repository");
+    assert_eq!(shell(&world, ".", read).await["data"]["stdout"], blank, "no repository");
     git(&app, &["init", "-q", "."]);
-    assert_eq!(shell(&yard, ".", read).await["data"]["stdout"], closed, "Git could add it");
+    assert_eq!(shell(&world, ".", read).await["data"]["stdout"], closed, "Git could add it");
     for rules in ["*.log\n.env\n", "# all\n/.e*\n!.env.example\n"] {
-        yard.write(".gitignore", rules);
-        assert_eq!(shell(&yard, ".", read).await["data"]["stdout"], blank, "{rules}");
+        world.write(".gitignore", rules);
+        assert_eq!(shell(&world, ".", read).await["data"]["stdout"], blank, "{rules}");
     }
-    yard.write(".gitignore", "*.env\n.env\n!.env\n");
-    assert_eq!(shell(&yard, ".", read).await["data"]["stdout"], closed, "it is taken out of the rules");
-    fs::remove_file(yard.path(".gitignore")).expect("removed");
-    fs::write(yard.path(".git/info/exclude"), "/.env\n").expect("written");
-    assert_eq!(shell(&yard, ".", read).await["data"]["stdout"], blank, "an exclude of this repository");
+    world.write(".gitignore", "*.env\n.env\n!.env\n");
+    assert_eq!(shell(&world, ".", read).await["data"]["stdout"], closed, "it is taken out of the rules");
+    fs::remove_file(world.path(".gitignore")).expect("removed");
+    fs::write(world.path(".git/info/exclude"), "/.env\n").expect("written");
+    assert_eq!(shell(&world, ".", read).await["data"]["stdout"], blank, "an exclude of this repository");
     // A folder that is ignored, with the file in it.
-    yard.write("sub/deep/.env", format!("{SECRET}\n"));
+    world.write("sub/deep/.env", format!("{SECRET}\n"));
     assert_eq!(
-        shell(&yard, ".", "cd sub/deep; cat .en[v] || echo closed").await["data"]["stdout"],
+        shell(&world, ".", "cd sub/deep; cat .en[v] || echo closed").await["data"]["stdout"],
         closed[7..14]
     );
-    yard.write("sub/.gitignore", "deep/\n");
-    let answer = shell(&yard, ".", "cd sub/deep; cat .en[v] | wc -l").await;
+    world.write("sub/.gitignore", "deep/\n");
+    let answer = shell(&world, ".", "cd sub/deep; cat .en[v] | wc -l").await;
     assert_eq!(answer["data"]["stdout"], format!("{length}\n"), "{answer:#}");
     let answer =
-        shell(&yard, ".", &format!("{IDENTITY}; git add . 2>/dev/null; git ls-files | grep -c .en[v]$"))
+        shell(&world, ".", &format!("{IDENTITY}; git add . 2>/dev/null; git ls-files | grep -c .en[v]$"))
             .await;
     assert_eq!(answer["data"]["stdout"], "0\n", "{answer:#}");
 }

@@ -17,22 +17,22 @@ use crate::patience::eventually_async;
 use support::service::{Program, TestService, processes_with};
 use support::stdio_client::StdioClient;
 
-/// A yard whose makefile leaves processes behind: one in the background, and two in sessions of their own.
+/// A host whose makefile leaves processes behind: one in the background, and two in sessions of their own.
 ///
 /// Returns the word that all of them have among their arguments.
-fn yard(level: Containment) -> (TestService, String) {
-    let yard = TestService::for_commands(json!({"sandbox": level, "allowedCommands": ["make *"]}));
+fn host(level: Containment) -> (TestService, String) {
+    let host = TestService::for_commands(json!({"sandbox": level, "allowedCommands": ["make *"]}));
     // A time to sleep that no other test has.
     let digits: String = new_id().bytes().rev().take(9).map(|byte| char::from(b'0' + byte % 10)).collect();
     let word = format!("7{digits}");
-    yard.write(
+    host.write(
         "Makefile",
         format!(
             "stay:\n\t@echo > \"$${{TMPDIR:-/tmp}}/left\"; sleep {word} & setsid sleep {word} & setsid sh -c 'sleep {word} & wait' & echo up; sleep {word}\n\
              leave:\n\t@sleep {word} & setsid sleep {word} & setsid sh -c 'sleep {word} & wait' & echo up\n"
         ),
     );
-    (yard, word)
+    (host, word)
 }
 
 fn stay() -> Value {
@@ -42,8 +42,8 @@ fn stay() -> Value {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_is_left_after_the_time_is_over_and_what_was_printed_is_told() {
     at_every_level(|level| async move {
-        let (yard, word) = yard(level);
-        let answer = yard.answer(json!(["make", "stay"]), json!({"timeoutSeconds": 10})).await;
+        let (host, word) = host(level);
+        let answer = host.answer(json!(["make", "stay"]), json!({"timeoutSeconds": 10})).await;
         assert_eq!(answer["ok"], true, "{level}: {answer:#}");
         assert_eq!(answer["data"]["timedOut"], true, "{level}: {answer:#}");
         assert_eq!(answer["data"]["stdout"], "up\n", "{level}: {answer:#}");
@@ -57,9 +57,9 @@ async fn a_command_that_takes_too_much_memory_is_ended_and_told_which_command_ra
     at_every_level(|level| async move {
         // No process can do harm if nothing ends it.
         let limits = json!({"sandbox": level, "allowedCommands": ["make *"], "maxJobMemoryMegabytes": 96, "maxMemoryMegabytes": 2048});
-        let yard = TestService::for_commands(limits);
-        yard.write("Makefile", "hog:\n\t@echo up; tail /dev/zero\n");
-        let answer = yard.answer(json!(["make", "hog"]), json!({"timeoutSeconds": 1000})).await;
+        let host = TestService::for_commands(limits);
+        host.write("Makefile", "hog:\n\t@echo up; tail /dev/zero\n");
+        let answer = host.answer(json!(["make", "hog"]), json!({"timeoutSeconds": 1000})).await;
         assert_eq!(answer["ok"], true, "{level}: {answer:#}");
         let data = &answer["data"];
         assert_eq!((&data["memoryExceeded"], &data["signal"]), (&json!(true), &json!("SIGKILL")), "{level}: {answer:#}");
@@ -75,8 +75,8 @@ async fn a_command_that_takes_too_much_memory_is_ended_and_told_which_command_ra
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_is_left_when_the_command_itself_ends_and_the_answer_says_so() {
     at_every_level(|level| async move {
-        let (yard, word) = yard(level);
-        let answer = yard.answer(json!(["make", "leave"]), json!({})).await;
+        let (host, word) = host(level);
+        let answer = host.answer(json!(["make", "leave"]), json!({})).await;
         assert_eq!(answer["data"]["exitCode"], 0, "{level}: {answer:#}");
         assert!(answer["warnings"].to_string().contains("left behind"), "{level}: {answer:#}");
         eventually_async("all have ended", || processes_with(&word) == 0).await;
@@ -87,9 +87,9 @@ async fn nothing_is_left_when_the_command_itself_ends_and_the_answer_says_so() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_is_left_when_the_client_cancels() {
     at_every_level(|level| async move {
-        let (yard, word) = yard(level);
+        let (host, word) = host(level);
         let gone = CancellationToken::new();
-        let (answer, ()) = tokio::join!(yard.send_until(stay(), &gone), async {
+        let (answer, ()) = tokio::join!(host.send_until(stay(), &gone), async {
             eventually_async("it runs", || processes_with(&word) >= 4).await;
             gone.cancel();
         });
@@ -100,8 +100,8 @@ async fn nothing_is_left_when_the_client_cancels() {
 }
 
 /// Starts a client with its own service, has it run the command, and gives both when it runs.
-async fn running(yard: &TestService, word: &str) -> (StdioClient, Program) {
-    let mut program = yard.mcp();
+async fn running(host: &TestService, word: &str) -> (StdioClient, Program) {
+    let mut program = host.mcp();
     let input = OwnedFd::from(program.0.stdin.take().expect("piped"));
     let output = OwnedFd::from(program.0.stdout.take().expect("piped"));
     let input = pipe::Sender::from_owned_fd(input).expect("a pipe");
@@ -117,8 +117,8 @@ async fn running(yard: &TestService, word: &str) -> (StdioClient, Program) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_is_left_when_the_client_is_gone() {
     at_every_level(|level| async move {
-        let (yard, word) = yard(level);
-        let (client, _program) = running(&yard, &word).await;
+        let (host, word) = host(level);
+        let (client, _program) = running(&host, &word).await;
         drop(client);
         eventually_async("all have ended", || processes_with(&word) == 0).await;
     })
@@ -129,8 +129,8 @@ async fn nothing_is_left_when_the_client_is_gone() {
 async fn nothing_is_left_when_the_service_is_asked_to_end_or_killed() {
     for signal in [Signal::TERM, Signal::KILL] {
         at_every_level(move |level| async move {
-            let (yard, word) = yard(level);
-            let (_client, program) = running(&yard, &word).await;
+            let (host, word) = host(level);
+            let (_client, program) = running(&host, &word).await;
             let id = i32::try_from(program.0.id()).expect("a small number");
             kill_process(Pid::from_raw(id).expect("not 0"), signal).expect("it is ours");
             eventually_async("all have ended", || processes_with(&word) == 0).await;
@@ -140,8 +140,8 @@ async fn nothing_is_left_when_the_service_is_asked_to_end_or_killed() {
 }
 
 /// Returns the temporary folders of the scope's commands.
-fn temporary_folders(yard: &TestService) -> BTreeSet<OsString> {
-    let folder = yard.dirs.state.join("homes/scope-app/tmp");
+fn temporary_folders(host: &TestService) -> BTreeSet<OsString> {
+    let folder = host.dirs.state.join("homes/scope-app/tmp");
     let entries = std::fs::read_dir(folder).expect("it was made");
     entries.map(|entry| entry.expect("it is readable").file_name()).collect()
 }
@@ -150,29 +150,29 @@ fn temporary_folders(yard: &TestService) -> BTreeSet<OsString> {
 async fn temporary_files_that_a_killed_service_leaves_go_with_the_next_service_or_command() {
     // In a full sandbox they are in memory, and go with it.
     for level in available().into_iter().filter(|level| *level != Containment::Full) {
-        let (mut yard, word) = yard(level);
-        let (_living, _its_program) = running(&yard, &word).await;
-        let of_the_living = temporary_folders(&yard);
+        let (mut host, word) = host(level);
+        let (_living, _its_program) = running(&host, &word).await;
+        let of_the_living = temporary_folders(&host);
         assert_eq!(of_the_living.len(), 1, "{level}");
         for by_a_command in [false, true] {
-            let (_client, mut program) = running(&yard, &word).await;
+            let (_client, mut program) = running(&host, &word).await;
             eventually_async("both run", || processes_with(&word) >= 8).await;
-            assert_eq!(temporary_folders(&yard).len(), 2, "{level}");
+            assert_eq!(temporary_folders(&host).len(), 2, "{level}");
             program.0.kill().expect("it is ours");
             program.0.wait().expect("it is killed");
-            assert_eq!(temporary_folders(&yard).len(), 2, "{level}: nobody is left who removes it");
+            assert_eq!(temporary_folders(&host).len(), 2, "{level}: nobody is left who removes it");
             if by_a_command {
-                yard.run(json!(["make", "--version"])).await;
+                host.run(json!(["make", "--version"])).await;
             } else {
-                yard.restart();
+                host.restart();
             }
-            eventually_async("it is removed", || temporary_folders(&yard) == of_the_living).await;
+            eventually_async("it is removed", || temporary_folders(&host) == of_the_living).await;
             eventually_async("one runs", || processes_with(&word) == 4).await;
         }
-        let left = yard.dirs.state.join("homes/.temporary/scope-app");
+        let left = host.dirs.state.join("homes/.temporary/scope-app");
         let locks = || std::fs::read_dir(&left).expect("it is there").count();
         eventually_async("the lock of the living is left", || locks() == 1).await;
-        let folder = yard.dirs.state.join("homes/scope-app/tmp").join(of_the_living.first().expect("one"));
+        let folder = host.dirs.state.join("homes/scope-app/tmp").join(of_the_living.first().expect("one"));
         assert!(folder.join("left").exists(), "{level}: what lives keeps its files");
     }
 }

@@ -16,14 +16,14 @@ use support::service::TestService;
 
 /// A repository `one`, and `two` with a submodule, a linked working tree and a repository below it; `apart`, whose
 /// `.git` is a file; a bare one; and a folder `plain` without any.
-fn yard() -> TestService {
-    let yard = TestService::for_commands(
+fn host() -> TestService {
+    let host = TestService::for_commands(
         json!({"sandbox": "full", "shell": "sandboxed", "allowedCommands": ["true", "git *"]}),
     );
-    let top = yard.path("");
+    let top = host.path("");
     for name in ["one", "two", "lib", "below"] {
         person(&top, &["init", "-q", name]);
-        yard.write(format!("{name}/file"), "a line\n");
+        host.write(format!("{name}/file"), "a line\n");
         person(&top.join(name), &["add", "file"]);
         person(&top.join(name), &["commit", "-qm", "first"]);
     }
@@ -38,7 +38,7 @@ fn yard() -> TestService {
     person(&top, &["init", "-q", "--separate-git-dir", "apart.dir", "apart"]);
     person(&top, &["clone", "-q", "--bare", "one", "bare"]);
     fs::create_dir(top.join("plain")).expect("made");
-    yard
+    host
 }
 
 /// Runs Git as the user does, in a terminal. Whether it succeeds makes no difference.
@@ -63,10 +63,10 @@ fn person(folder: &Path, words: &[&str]) -> String {
 }
 
 /// Does in every repository what a person does.
-fn use_git(yard: &TestService) {
+fn use_git(host: &TestService) {
     for folder in ["one", "two", "two/parts/lib", "two/below", "tree", "apart", "bare", "plain", "plain/new"]
     {
-        let folder = yard.path(folder);
+        let folder = host.path(folder);
         if folder.is_dir() {
             for words in [&["status"][..], &["commit", "--allow-empty", "-qm", "more"], &["log", "-1"]] {
                 person(&folder, words);
@@ -77,10 +77,10 @@ fn use_git(yard: &TestService) {
 
 /// The lines that a script begins with: `$mark` makes Git run a program that leaves a mark, `evil DIR` makes a
 /// folder of Git's own whose settings and hooks do.
-fn script(yard: &TestService, lines: &str) -> String {
+fn script(host: &TestService, lines: &str) -> String {
     // The words of a text that name a closed file are refused, and it is the sandbox that is tried here.
     let lines = lines.replace("/config", "/$c");
-    let mark = yard.path("mark").to_string_lossy().into_owned();
+    let mark = host.path("mark").to_string_lossy().into_owned();
     format!(
         "cd {top}; c=config\n\
          setting() {{ printf '[core]\\n\\trepositoryformatversion = 0\\n\\tfsmonitor = \"touch {mark}; false #\"\\n'; }}\n\
@@ -88,15 +88,15 @@ fn script(yard: &TestService, lines: &str) -> String {
          evil() {{ mkdir -p \"$1/objects\" \"$1/refs\"; echo 'ref: refs/heads/master' > \"$1/HEAD\"; \
            setting > \"$1/config\"; hook \"$1/hooks\"; }}\n\
          {lines}\n",
-        top = yard.path("").display(),
+        top = host.path("").display(),
     )
 }
 
-async fn attack(yard: &TestService, target: &str, lines: &str) -> Value {
-    let script = script(yard, lines);
+async fn attack(host: &TestService, target: &str, lines: &str) -> Value {
+    let script = script(host, lines);
     let request =
         json!({"scope": "app", "op": "command.run", "target": target, "input": {"command": script}});
-    let answer = yard.send(request).await;
+    let answer = host.send(request).await;
     assert_eq!(answer["ok"], true, "{lines}: {answer:#}");
     answer
 }
@@ -150,25 +150,25 @@ async fn nothing_that_git_runs_later_is_changed_in_any_repository_below_the_root
     if lacks_full_sandbox() {
         return;
     }
-    let yard = yard();
-    let before = settings(&yard);
-    use_git(&yard);
-    assert!(!yard.path("mark").exists(), "the repositories are harmless");
+    let host = host();
+    let before = settings(&host);
+    use_git(&host);
+    assert!(!host.path("mark").exists(), "the repositories are harmless");
     for target in [".", "two"] {
         for (name, lines) in IN_PLACE {
-            attack(&yard, target, lines).await;
-            use_git(&yard);
-            assert!(!yard.path("mark").exists(), "{target}: {name}");
-            assert_eq!(settings(&yard), before, "{target}: {name}");
+            attack(&host, target, lines).await;
+            use_git(&host);
+            assert!(!host.path("mark").exists(), "{target}: {name}");
+            assert_eq!(settings(&host), before, "{target}: {name}");
             for left in ["x", "one/.git/evil", "two/below/.git/evil", "one/away", "two/away"] {
-                let _ = fs::remove_dir_all(yard.path(left));
+                let _ = fs::remove_dir_all(host.path(left));
             }
         }
     }
 }
 
 /// Everything in the repositories that names a program, but hooks.
-fn settings(yard: &TestService) -> Vec<(&'static str, Option<String>)> {
+fn settings(host: &TestService) -> Vec<(&'static str, Option<String>)> {
     let names = [
         "one/.git/config",
         "one/.git/commondir",
@@ -185,7 +185,7 @@ fn settings(yard: &TestService) -> Vec<(&'static str, Option<String>)> {
         "apart.dir/config",
         "bare/config",
     ];
-    names.into_iter().map(|name| (name, fs::read_to_string(yard.path(name)).ok())).collect()
+    names.into_iter().map(|name| (name, fs::read_to_string(host.path(name)).ok())).collect()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -193,7 +193,7 @@ async fn a_repository_that_a_command_makes_is_reported_with_what_names_programs_
     if lacks_full_sandbox() {
         return;
     }
-    let yard = yard();
+    let host = host();
     for (folder, lines, named) in [
         ("plain/new", "evil plain/new/.git", "core.fsmonitor"),
         ("plain", "evil plain/.git", "hooks/pre-commit"),
@@ -211,19 +211,19 @@ async fn a_repository_that_a_command_makes_is_reported_with_what_names_programs_
         ),
         ("one/new", "cd one; git init -q new; setting >> new/.git/config; git add new", "core.fsmonitor"),
     ] {
-        let answer = attack(&yard, ".", lines).await;
+        let answer = attack(&host, ".", lines).await;
         let warnings = answer["warnings"].to_string();
         assert!(warnings.contains(&format!("`{folder}`")) && warnings.contains(named), "{lines}: {answer:#}");
         assert!(warnings.contains("For the user"), "{lines}: {answer:#}");
         for left in ["plain", "x", "one/new"] {
-            let _ = fs::remove_dir_all(yard.path(left));
+            let _ = fs::remove_dir_all(host.path(left));
         }
-        fs::create_dir(yard.path("plain")).expect("made");
+        fs::create_dir(host.path("plain")).expect("made");
     }
-    let answer = attack(&yard, ".", "git init -q plain/new").await;
+    let answer = attack(&host, ".", "git init -q plain/new").await;
     assert!(answer["warnings"].to_string().contains("names a program"), "{answer:#}");
     // What was there before is not told again.
-    let answer = attack(&yard, ".", "true").await;
+    let answer = attack(&host, ".", "true").await;
     assert_eq!(answer["warnings"], json!([]), "{answer:#}");
 }
 
@@ -232,16 +232,16 @@ async fn what_a_person_changes_in_settings_while_a_command_runs_is_reported() {
     if lacks_full_sandbox() {
         return;
     }
-    let yard = yard();
+    let host = host();
     let running = attack(
-        &yard,
+        &host,
         "one",
         "touch begun; while [ ! -e go ]; do sleep 0.01; done; setting >> one/.git/config",
     );
     let change = async {
-        crate::patience::eventually_async("it runs", || yard.path("begun").exists()).await;
-        person(&yard.path("one"), &["config", "user.name", "b"]);
-        fs::write(yard.path("go"), "").expect("written");
+        crate::patience::eventually_async("it runs", || host.path("begun").exists()).await;
+        person(&host.path("one"), &["config", "user.name", "b"]);
+        fs::write(host.path("go"), "").expect("written");
     };
     let (answer, ()) = tokio::join!(running, change);
     assert!(answer["warnings"].to_string().contains("`one/.git/config` was changed"), "{answer:#}");
@@ -252,7 +252,7 @@ async fn git_itself_works_in_a_command_and_beside_it_and_nothing_stands_in_after
     if lacks_full_sandbox() {
         return;
     }
-    let yard = yard();
+    let host = host();
     let identity =
         "export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b";
     for (target, folder) in
@@ -262,16 +262,16 @@ async fn git_itself_works_in_a_command_and_beside_it_and_nothing_stands_in_after
             "{identity}; cd {folder}; date +%N > file; git add file && git commit -qm changed && git tag -f t && git gc -q \
              && git checkout -q -b new && git checkout -q - && git branch -D new && git stash list && echo done"
         );
-        let answer = attack(&yard, target, &lines).await;
+        let answer = attack(&host, target, &lines).await;
         let printed = answer["data"]["stdout"].as_str().unwrap_or_default();
         assert!(printed.ends_with("done\n"), "{folder}: {answer:#}");
         assert_eq!(answer["warnings"], json!([]), "{folder}: {answer:#}");
     }
     // While a command runs, the user's own Git does what it always does.
-    let running = attack(&yard, "one", "touch begun; while [ ! -e go ]; do sleep 0.01; done");
+    let running = attack(&host, "one", "touch begun; while [ ! -e go ]; do sleep 0.01; done");
     let beside = async {
-        crate::patience::eventually_async("it runs", || yard.path("begun").exists()).await;
-        let one = yard.path("one");
+        crate::patience::eventually_async("it runs", || host.path("begun").exists()).await;
+        let one = host.path("one");
         for words in [
             &["status"][..],
             &["commit", "--allow-empty", "-qm", "beside"],
@@ -285,7 +285,7 @@ async fn git_itself_works_in_a_command_and_beside_it_and_nothing_stands_in_after
             assert!(!said.contains("fatal") && !said.contains("error"), "{words:?}: {said}");
         }
         fs::write(one.join(".git/hooks/post-commit"), "#!/bin/sh\n").expect("the user writes a hook");
-        fs::write(yard.path("go"), "").expect("written");
+        fs::write(host.path("go"), "").expect("written");
     };
     let _ = tokio::join!(running, beside);
     for (name, is_there) in [
@@ -296,11 +296,11 @@ async fn git_itself_works_in_a_command_and_beside_it_and_nothing_stands_in_after
     ] {
         // `git worktree add` with the extension keeps settings for each working tree.
         if name != "two/.git/config.worktree" {
-            assert_eq!(yard.path(name).exists(), is_there, "{name}");
+            assert_eq!(host.path(name).exists(), is_there, "{name}");
         }
     }
     let left: Vec<_> =
-        fs::read_dir(yard.path("one/.git")).expect("listed").flatten().map(|it| it.file_name()).collect();
+        fs::read_dir(host.path("one/.git")).expect("listed").flatten().map(|it| it.file_name()).collect();
     assert!(left.iter().all(|name| !name.to_string_lossy().starts_with(".bailiwick")), "{left:?}");
 }
 
@@ -309,24 +309,24 @@ async fn repositories_beyond_those_that_are_held_by_name_are_read_only() {
     if lacks_full_sandbox() {
         return;
     }
-    let yard = TestService::for_commands(
+    let host = TestService::for_commands(
         json!({"sandbox": "full", "shell": "sandboxed", "allowedCommands": ["true", "git *"]}),
     );
     for number in 0..40 {
-        person(&yard.path(""), &["init", "-q", &format!("r{number}")]);
+        person(&host.path(""), &["init", "-q", &format!("r{number}")]);
     }
     // Git keeps its refs there in a form for which nothing can be in.
-    person(&yard.path(""), &["init", "-q", "--ref-format=reftable", "r40"]);
+    person(&host.path(""), &["init", "-q", "--ref-format=reftable", "r40"]);
     let lines = "for r in r*; do setting >> $r/.git/config; hook $r/.git/hooks; evil $r/.git/evil; \
                  echo evil > $r/.git/commondir; done 2>/dev/null; touch r39/file; cd r39; git add file; \
                  git -c user.name=a -c user.email=a@b commit -qm x && echo done";
-    let answer = attack(&yard, "r39", lines).await;
+    let answer = attack(&host, "r39", lines).await;
     assert_eq!(answer["data"]["stdout"], "done\n", "{answer:#}");
     for number in 0..41 {
-        person(&yard.path(format!("r{number}")), &["status"]);
-        person(&yard.path(format!("r{number}")), &["commit", "--allow-empty", "-qm", "x"]);
+        person(&host.path(format!("r{number}")), &["status"]);
+        person(&host.path(format!("r{number}")), &["commit", "--allow-empty", "-qm", "x"]);
     }
-    assert!(!yard.path("mark").exists());
+    assert!(!host.path("mark").exists());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -334,11 +334,11 @@ async fn a_repository_that_a_command_has_made_look_like_none_is_held_all_the_sam
     if lacks_full_sandbox() {
         return;
     }
-    let yard = yard();
-    let before = settings(&yard);
+    let host = host();
+    let before = settings(&host);
     let library = "two/.git/modules/parts/lib";
     attack(
-        &yard,
+        &host,
         ".",
         &format!("mkdir away; mv {library}/HEAD away/lib; mv bare/HEAD bare/objects bare/refs away"),
     )
@@ -347,14 +347,14 @@ async fn a_repository_that_a_command_has_made_look_like_none_is_held_all_the_sam
         "for d in {library} bare; do setting >> $d/config; hook $d/hooks; done; mv away/lib {library}/HEAD; \
          mv away/HEAD away/objects away/refs bare"
     );
-    attack(&yard, ".", &lines).await;
+    attack(&host, ".", &lines).await;
     assert!(
-        yard.path("bare/objects").exists() && yard.path(library).join("HEAD").exists(),
+        host.path("bare/objects").exists() && host.path(library).join("HEAD").exists(),
         "they are whole again"
     );
-    use_git(&yard);
-    assert!(!yard.path("mark").exists());
-    assert_eq!(settings(&yard), before);
+    use_git(&host);
+    assert!(!host.path("mark").exists());
+    assert_eq!(settings(&host), before);
 }
 
 /// As root everything can be read; so this is done by an ordinary user.

@@ -21,21 +21,21 @@ fn make(level: impl serde::Serialize) -> Value {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_answer_and_the_history_name_the_level() {
     for level in available() {
-        let yard = TestService::for_commands(make(level));
-        let data = yard.run(json!(["true"])).await;
+        let host = TestService::for_commands(make(level));
+        let data = host.run(json!(["true"])).await;
         assert_eq!(data["sandbox"]["level"], json!(level), "{data:#}");
         assert_eq!(data["sandbox"]["degraded"] == json!(true), level != Containment::Full, "{data:#}");
         let last = json!({"scope": "app", "op": "history.last"});
-        let last = yard.send(last).await;
+        let last = host.send(last).await;
         assert!(last.to_string().contains(&format!("`true`, {level}, exit 0")), "{last:#}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_computer_tells_its_levels_and_what_holds_a_scope() {
-    let yard = TestService::for_commands(make("auto"));
+    let host = TestService::for_commands(make("auto"));
     let info = json!({"op": "computer.info", "input": {"include": ["sandbox", "scopes"]}});
-    let info = yard.send(info).await;
+    let info = host.send(info).await;
     for level in info["data"]["sandbox"]["levels"].as_array().expect("levels") {
         let had = available().iter().any(|it| level["level"] == json!(it));
         assert_eq!(level["available"], had, "{level}");
@@ -47,14 +47,14 @@ async fn the_computer_tells_its_levels_and_what_holds_a_scope() {
     assert_eq!(commands["installed"], json!(["make"]), "{info:#}");
     // It is asked for its version where it is fully sandboxed; nothing is run for that elsewhere.
     let asked = json!({"op": "computer.info", "input": {"include": ["versions"]}});
-    let versions = &yard.send(asked).await["data"]["versions"];
+    let versions = &host.send(asked).await["data"]["versions"];
     let is_full = commands["level"] == json!(Containment::Full);
     let version = versions["app"]["make"].as_str();
     assert_eq!(version.is_some_and(|version| version.contains('.')), is_full, "{versions}");
     let told = versions["app"].as_object().map_or(0, serde_json::Map::len);
     assert_eq!(told, usize::from(is_full), "what may not run is not asked: {versions}");
     if !commands["level"].is_null() {
-        let data = yard.run(json!(["true"])).await;
+        let data = host.run(json!(["true"])).await;
         assert_eq!(data["sandbox"]["level"], commands["level"], "{info:#}");
     }
 }
@@ -63,36 +63,36 @@ async fn the_computer_tells_its_levels_and_what_holds_a_scope() {
 async fn nothing_runs_at_a_level_that_the_computer_lacks() {
     let all = [Containment::Full, Containment::Partial, Containment::None];
     for level in all.into_iter().filter(|level| levels().missing(*level).is_some()) {
-        let yard = TestService::for_commands(make(level));
-        let answer = yard.answer(json!(["make", "made"]), json!({})).await;
+        let host = TestService::for_commands(make(level));
+        let answer = host.answer(json!(["make", "made"]), json!({})).await;
         assert_eq!(answer["error"]["details"]["rule"], "sandbox-level", "{answer:#}");
-        assert!(!yard.path("made").exists());
+        assert!(!host.path("made").exists());
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_held_command_writes_in_its_roots_and_its_home_and_nowhere_else() {
     for level in available().into_iter().filter(|level| *level > Containment::None) {
-        let yard = TestService::for_commands(make(level));
-        let outside = yard.path("../outside");
+        let host = TestService::for_commands(make(level));
+        let outside = host.path("../outside");
         fs::create_dir(&outside).expect("a folder is made");
-        yard.config.save(&Config::path(&yard.dirs)).expect("the config is saved");
-        yard.write(
+        host.config.save(&Config::path(&host.dirs)).expect("the config is saved");
+        host.write(
             "Makefile",
             "inside:\n\t@echo a > made && echo b > $$HOME/made && echo c > $$TMPDIR/made\n\
              outside:\n\t@echo x > ../outside/made\n\
              system:\n\t@echo x > /usr/bin/bailiwick-test-made\n\
              state:\n\t@cat ../home/config/config.json\n",
         );
-        assert_eq!(yard.run(json!(["make", "inside"])).await["exitCode"], 0, "{level}");
-        assert!(yard.path("made").exists());
-        let home = yard.dirs.state.join("homes/scope-app");
+        assert_eq!(host.run(json!(["make", "inside"])).await["exitCode"], 0, "{level}");
+        assert!(host.path("made").exists());
+        let home = host.dirs.state.join("homes/scope-app");
         assert!(home.join("made").exists(), "{level}");
         // What was temporary is gone.
         eventually_async("it is removed", || !home.join("tmp").read_dir().is_ok_and(|left| left.count() > 0))
             .await;
         for target in ["outside", "system", "state"] {
-            let answer = yard.answer(json!(["make", target]), json!({})).await;
+            let answer = host.answer(json!(["make", target]), json!({})).await;
             assert_eq!(answer["data"]["exitCode"], 2, "{level} {target}: {answer:#}");
             assert!(answer["warnings"].to_string().contains("For the user"), "{level} {target}: {answer:#}");
         }
@@ -103,9 +103,9 @@ async fn a_held_command_writes_in_its_roots_and_its_home_and_nowhere_else() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_home_is_private_and_not_in_a_root() {
     for level in available() {
-        let yard = TestService::for_commands(make(level));
-        let home = yard.out(json!(["printenv", "HOME"])).await;
-        assert_eq!(home.trim(), yard.dirs.state.join("homes/scope-app").to_str().expect("text"), "{level}");
+        let host = TestService::for_commands(make(level));
+        let home = host.out(json!(["printenv", "HOME"])).await;
+        assert_eq!(home.trim(), host.dirs.state.join("homes/scope-app").to_str().expect("text"), "{level}");
         use std::os::unix::fs::MetadataExt;
         let mode = fs::metadata(home.trim()).expect("it exists").mode();
         assert_eq!(mode & 0o777, 0o700, "{level}");
@@ -117,10 +117,10 @@ async fn what_git_would_run_later_stays_as_it_is() {
     if lacks_full_sandbox() {
         return;
     }
-    let yard = TestService::for_commands(make("full"));
-    yard.write(".git/config", "[core]\n");
-    yard.write(".git/hooks/pre-commit.sample", "");
-    yard.write(
+    let host = TestService::for_commands(make("full"));
+    host.write(".git/config", "[core]\n");
+    host.write(".git/hooks/pre-commit.sample", "");
+    host.write(
         "Makefile",
         "hook:\n\t@echo evil > .git/hooks/pre-commit\n\
          config:\n\t@echo evil >> .git/config\n\
@@ -128,20 +128,20 @@ async fn what_git_would_run_later_stays_as_it_is() {
          objects:\n\t@mkdir .git/objects && echo fine\n",
     );
     for target in ["hook", "config", "swap"] {
-        let answer = yard.answer(json!(["make", target]), json!({})).await;
+        let answer = host.answer(json!(["make", target]), json!({})).await;
         assert_eq!(answer["data"]["exitCode"], 2, "{target}: {answer:#}");
         assert!(answer["warnings"].to_string().contains("Git's settings and hooks"), "{target}: {answer:#}");
     }
     // A repository below the root, in which the command runs.
-    yard.write("sub/.git/config", "[core]\n");
-    yard.write("sub/deep/Makefile", "config:\n\t@echo evil >> ../.git/config\n");
+    host.write("sub/.git/config", "[core]\n");
+    host.write("sub/deep/Makefile", "config:\n\t@echo evil >> ../.git/config\n");
     let within = json!({"scope": "app", "op": "command.run", "target": "sub/deep", "input": {"command": ["make", "config"]}});
-    let answer = yard.send(within).await;
+    let answer = host.send(within).await;
     assert_eq!(answer["data"]["exitCode"], 2, "{answer:#}");
-    assert_eq!(fs::read_to_string(yard.path("sub/.git/config")).expect("it is there"), "[core]\n");
-    assert_eq!(yard.run(json!(["make", "objects"])).await["exitCode"], 0);
-    assert_eq!(fs::read_to_string(yard.path(".git/config")).expect("it is there"), "[core]\n");
-    assert!(!yard.path(".git/hooks/pre-commit").exists());
+    assert_eq!(fs::read_to_string(host.path("sub/.git/config")).expect("it is there"), "[core]\n");
+    assert_eq!(host.run(json!(["make", "objects"])).await["exitCode"], 0);
+    assert_eq!(fs::read_to_string(host.path(".git/config")).expect("it is there"), "[core]\n");
+    assert!(!host.path(".git/hooks/pre-commit").exists());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -173,9 +173,9 @@ async fn the_network_is_what_the_scope_says() {
     for (network, reaches) in [("none", false), ("loopback", false), ("full", true)] {
         let mut policy = make("full");
         policy["network"] = json!(network);
-        let yard = TestService::for_commands(policy);
-        yard.write("Makefile", format!("SHELL := /bin/bash\ngo:\n\t@exec 3<>/dev/tcp/127.0.0.1/{port}\n"));
-        let answer = yard.answer(json!(["make", "go"]), json!({})).await;
+        let host = TestService::for_commands(policy);
+        host.write("Makefile", format!("SHELL := /bin/bash\ngo:\n\t@exec 3<>/dev/tcp/127.0.0.1/{port}\n"));
+        let answer = host.answer(json!(["make", "go"]), json!({})).await;
         assert_eq!(answer["data"]["sandbox"]["network"], network, "{answer:#}");
         assert_eq!(answer["data"]["exitCode"] == json!(0), reaches, "{network}: {answer:#}");
         if !reaches {
@@ -186,17 +186,17 @@ async fn the_network_is_what_the_scope_says() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn commands_side_by_side_get_each_their_own_answer() {
-    let yard = TestService::for_commands(json!({"sandbox": "none", "allowedCommands": ["printf *"]}));
-    let answers = futures_of(&yard, 8).await;
+    let host = TestService::for_commands(json!({"sandbox": "none", "allowedCommands": ["printf *"]}));
+    let answers = futures_of(&host, 8).await;
     for (at, answer) in answers.iter().enumerate() {
         assert_eq!(answer["stdout"], at.to_string());
     }
 }
 
-async fn futures_of(yard: &TestService, count: usize) -> Vec<Value> {
+async fn futures_of(host: &TestService, count: usize) -> Vec<Value> {
     let mut set = tokio::task::JoinSet::new();
     for at in 0..count {
-        let service = std::sync::Arc::clone(&yard.service);
+        let service = std::sync::Arc::clone(&host.service);
         set.spawn(async move {
             let caller = bailiwick::contract::Caller::local(bailiwick::contract::Transport::Stdio);
             let envelope = json!({"scope": "app", "op": "command.run", "input": {"command": ["printf", at.to_string()]}});
@@ -214,11 +214,11 @@ async fn futures_of(yard: &TestService, count: usize) -> Vec<Value> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_folder_for_temporary_files_that_became_a_link_leads_nowhere() {
     for level in available().into_iter().filter(|level| *level != Containment::Full) {
-        let yard = TestService::for_commands(make(level));
-        let outside = yard.path("../outside");
+        let host = TestService::for_commands(make(level));
+        let outside = host.path("../outside");
         fs::create_dir(&outside).expect("a folder is made");
         let outside = outside.canonicalize().expect("it is there");
-        yard.write(
+        host.write(
             "Makefile",
             format!(
                 "swap:\n\t@mv $$HOME/tmp $$HOME/old && ln -s {0} $$HOME/tmp\n\
@@ -228,17 +228,17 @@ async fn a_folder_for_temporary_files_that_became_a_link_leads_nowhere() {
             ),
         );
         let count = || fs::read_dir(&outside).expect("it exists").count();
-        assert_eq!(yard.run(json!(["make", "swap"])).await["exitCode"], 0, "{level}");
+        assert_eq!(host.run(json!(["make", "swap"])).await["exitCode"], 0, "{level}");
         assert_eq!(count(), 0, "{level}: nothing was made there");
         // The next one gets a folder of its own again, which is gone with it.
-        let made = yard.out(json!(["make", "-s", "full"])).await;
+        let made = host.out(json!(["make", "-s", "full"])).await;
         let made = std::path::PathBuf::from(made.trim());
-        assert!(made.starts_with(yard.dirs.state.join("homes/scope-app/tmp")), "{level}: {}", made.display());
+        assert!(made.starts_with(host.dirs.state.join("homes/scope-app/tmp")), "{level}: {}", made.display());
         eventually_async("it is removed", || !made.exists()).await;
         assert_eq!(count(), 0, "{level}");
         // Exchanged while the command runs: what is removed is what was made, not what has the name now.
-        yard.run(json!(["make", "late"])).await;
-        let older = yard.dirs.state.join("homes/scope-app/older");
+        host.run(json!(["make", "late"])).await;
+        let older = host.dirs.state.join("homes/scope-app/older");
         eventually_async("it is removed", || fs::read_dir(&older).is_ok_and(|left| left.count() == 0)).await;
         let expected = usize::from(level == Containment::None);
         assert_eq!(count(), expected, "{level}: what a command at `none` made there stays");
@@ -251,7 +251,7 @@ async fn no_request_chooses_the_level_or_the_network_that_it_runs_with() {
         return;
     }
     let policy = json!({"allowedCommands": ["touch *"], "sandbox": "full", "network": "none"});
-    let yard = TestService::for_commands(policy);
+    let host = TestService::for_commands(policy);
     let fields = [
         ("sandbox", json!("none")),
         ("sandbox", json!("partial")),
@@ -272,8 +272,8 @@ async fn no_request_chooses_the_level_or_the_network_that_it_runs_with() {
                 json!({"op": "command.run", "input": {"command": ["touch", "ran"]}, "options": {}});
             let object = if place.is_empty() { &mut request } else { &mut request[place] };
             object[*name] = value.clone();
-            let answer = yard.send(request.clone()).await;
-            let ran = yard.path("ran").exists();
+            let answer = host.send(request.clone()).await;
+            let ran = host.path("ran").exists();
             if answer["ok"] == true {
                 let held = &answer["data"]["sandbox"];
                 assert_eq!(
@@ -281,7 +281,7 @@ async fn no_request_chooses_the_level_or_the_network_that_it_runs_with() {
                     (&json!("full"), &json!("none")),
                     "{request}: {answer}"
                 );
-                fs::remove_file(yard.path("ran")).expect("it ran");
+                fs::remove_file(host.path("ran")).expect("it ran");
             } else {
                 refused += 1;
                 assert!(!ran, "{request} was refused and ran: {answer}");

@@ -91,9 +91,9 @@ async fn a_command_reaches_the_hosts_that_its_scope_names_and_is_told_how_others
         return;
     }
     require_program("curl");
-    let ground = TestScope::new();
-    ground.write("file.txt", "from elsewhere\n");
-    let server = FileServer::new(ELSEWHERE, ground.root());
+    let world = TestScope::new();
+    world.write("file.txt", "from elsewhere\n");
+    let server = FileServer::new(ELSEWHERE, world.root());
     let named = format!("{ELSEWHERE}:{}", server.port);
     let host = host(&json!([named]), &["curl *"]);
     let url = format!("http://{named}/file.txt");
@@ -135,9 +135,9 @@ async fn a_host_that_is_asked_about_opens_a_ticket_and_the_next_try_after_approv
         return;
     }
     require_program("curl");
-    let ground = TestScope::new();
-    ground.write("file.txt", "from elsewhere\n");
-    let server = FileServer::new("127.0.0.1", ground.root());
+    let world = TestScope::new();
+    world.write("file.txt", "from elsewhere\n");
+    let server = FileServer::new("127.0.0.1", world.root());
     // The name leads to an address that is not public, which an entry has to name.
     let network = json!({"hosts": [format!("127.0.0.1:{}", server.port)], "otherwise": "ask"});
     let policy = json!({"sandbox": "full", "network": network, "allowedCommands": ["curl *"]});
@@ -330,12 +330,12 @@ async fn nothing_gets_out_past_the_proxy_or_by_it() {
         return;
     }
     require_program("python3");
-    let ground = TestScope::new();
-    let server = FileServer::new(ELSEWHERE, ground.root());
+    let world = TestScope::new();
+    let server = FileServer::new(ELSEWHERE, world.root());
     // At the same port, where nothing is allowed.
     let other = TcpListener::bind(("127.0.0.3", server.port)).expect("bound");
     other.set_nonblocking(true).expect("set");
-    let abstract_name = format!("bailiwick-{}", ground.word);
+    let abstract_name = format!("bailiwick-{}", world.word);
     let listener = local_socket(&abstract_name);
     let host = host(&json!([format!("{ELSEWHERE}:{}", server.port)]), &["python3 *"]);
     host.write("attack.py", ATTACKS);
@@ -352,7 +352,7 @@ async fn nothing_gets_out_past_the_proxy_or_by_it() {
     let plain = "import os,urllib.request as u,sys; print(u.urlopen(sys.argv[1]).status)";
     let url = format!("http://{ELSEWHERE}:{}/attack.py", server.port);
     host.write("plain.py", plain);
-    fs::write(ground.path("attack.py"), "x").expect("written");
+    fs::write(world.path("attack.py"), "x").expect("written");
     let data = host.run(json!(["python3", "plain.py", url])).await;
     assert_eq!(data["stdout"], "200\n", "{data:#}");
 }
@@ -372,9 +372,9 @@ async fn what_is_started_keeps_its_ports_and_its_proxy_and_other_callers_reach_n
     }
     require_program("curl");
     require_program("python3");
-    let ground = TestScope::new();
-    ground.write("file.txt", "from elsewhere\n");
-    let server = FileServer::new(ELSEWHERE, ground.root());
+    let world = TestScope::new();
+    world.write("file.txt", "from elsewhere\n");
+    let server = FileServer::new(ELSEWHERE, world.root());
     let named = format!("{ELSEWHERE}:{}", server.port);
     let host = host(&json!([named]), &["curl *", "python3 *"]);
     // Prints where its proxy is, asks once, and serves its folder.
@@ -441,8 +441,8 @@ async fn package_managers_and_git_fetch_by_the_proxy() {
         return;
     }
     require_program("python3");
-    let ground = TestScope::new();
-    let served = ground.beside("served");
+    let world = TestScope::new();
+    let served = world.beside("served");
     fs::create_dir(&served).expect("made");
     let server = FileServer::new(ELSEWHERE, served.clone());
     let named = format!("{ELSEWHERE}:{}", server.port);
@@ -502,15 +502,15 @@ fn run_here(program: &str, words: &[&str], folder: &Path) {
 
 #[test]
 fn the_command_line_names_hosts_and_takes_them_away() {
-    let ground = TestScope::new().save();
-    let network = || ground.cli(&["scope", "show", "app"])["scope"]["policy"]["network"].clone();
-    ground.cli(&["scope", "allow", "app", "--host", "GitHub.com", "--host", "*.example.org:8443"]);
+    let world = TestScope::new().save();
+    let network = || world.cli(&["scope", "show", "app"])["scope"]["policy"]["network"].clone();
+    world.cli(&["scope", "allow", "app", "--host", "GitHub.com", "--host", "*.example.org:8443"]);
     assert_eq!(network(), json!({"hosts": ["github.com", "*.example.org:8443"], "otherwise": "deny"}));
-    ground.cli(&["scope", "allow", "app", "--package-registries"]);
+    world.cli(&["scope", "allow", "app", "--package-registries"]);
     assert!(network()["hosts"].to_string().contains("registry.npmjs.org"), "{}", network());
-    let dry = ground.cli(&["scope", "deny", "app", "--host", "github.com", "--dry-run"]);
+    let dry = world.cli(&["scope", "deny", "app", "--host", "github.com", "--dry-run"]);
     assert!(dry.to_string().contains("lets commands reach github.com"), "{dry}");
-    ground.cli(&["scope", "deny", "app", "--host", "github.com"]);
+    world.cli(&["scope", "deny", "app", "--host", "github.com"]);
     assert!(!network().to_string().contains("github.com"), "{}", network());
     for (words, said) in [
         (&["scope", "deny", "app", "--host", "github.com"][..], "does not name the host"),
@@ -518,13 +518,13 @@ fn the_command_line_names_hosts_and_takes_them_away() {
         (&["scope", "edit", "app", "--sandbox", "none"], "full sandbox only"),
     ] {
         let before = network();
-        let output = ground.command(words).output().expect("it runs");
+        let output = world.command(words).output().expect("it runs");
         let printed = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(!output.status.success() && printed.contains(said), "{words:?}: {printed}");
         assert_eq!(network(), before, "{words:?}");
     }
-    ground.cli(&["scope", "edit", "app", "--network", "full"]);
-    let output = ground.command(&["scope", "allow", "app", "--host", "a.test"]).output().expect("it runs");
+    world.cli(&["scope", "edit", "app", "--network", "full"]);
+    let output = world.command(&["scope", "allow", "app", "--host", "a.test"]).output().expect("it runs");
     let printed = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(
         printed.contains("reach the whole network") && printed.contains("--network loopback"),

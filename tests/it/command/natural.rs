@@ -21,9 +21,9 @@ fn preset() -> Value {
     serde_json::from_str(block).expect("JSON")
 }
 
-fn write_script(yard: &TestService, path: &str, text: &str) {
-    yard.write(path, text);
-    fs::set_permissions(yard.path(path), fs::Permissions::from_mode(0o755)).expect("it is ours");
+fn write_script(host: &TestService, path: &str, text: &str) {
+    host.write(path, text);
+    fs::set_permissions(host.path(path), fs::Permissions::from_mode(0o755)).expect("it is ours");
 }
 
 #[test]
@@ -67,17 +67,17 @@ async fn commands_as_agents_write_them_run_at_the_first_try() {
     if lacks_full_sandbox() {
         return;
     }
-    let yard = TestService::for_commands(preset());
+    let host = TestService::for_commands(preset());
     write_script(
-        &yard,
+        &host,
         ".venv/bin/pytest",
         "#!/bin/bash\nfor i in 1 2 3; do echo \"$FOO $i $*\"; done\necho bad >&2\n",
     );
-    write_script(&yard, "gradlew", "#!/bin/sh\necho \"gradle $1\"\n");
-    fs::create_dir_all(yard.path("node_modules/.bin")).expect("made");
-    symlink("../../gradlew", yard.path("node_modules/.bin/tsc")).expect("a link");
-    yard.write("src/a.py", "import os\nold = 1\n");
-    yard.write("src/b.py", "old = 2\n");
+    write_script(&host, "gradlew", "#!/bin/sh\necho \"gradle $1\"\n");
+    fs::create_dir_all(host.path("node_modules/.bin")).expect("made");
+    symlink("../../gradlew", host.path("node_modules/.bin/tsc")).expect("a link");
+    host.write("src/a.py", "import os\nold = 1\n");
+    host.write("src/b.py", "old = 2\n");
     for (command, expected) in [
         (json!("cd src && FOO=1 ../.venv/bin/pytest -q 2>&1 | tail -2"), "1 3 -q\nbad\n"),
         (json!([".venv/bin/pytest", "a b"]), " 1 a b\n 2 a b\n 3 a b\n"),
@@ -98,16 +98,16 @@ async fn commands_as_agents_write_them_run_at_the_first_try() {
         (json!("for f in a b; do touch $f.{c,h}; done; echo *.c *.h"), "a.c b.c a.h b.h\n"),
         (json!("x=$(printf '%s' hi) && echo \"${x}!\""), "hi!\n"),
     ] {
-        let data = yard.run(command.clone()).await;
+        let data = host.run(command.clone()).await;
         assert_eq!(data["exitCode"], 0, "{command}: {data:#}");
         assert_eq!(data["stdout"], expected, "{command}: {data:#}");
         assert_eq!(data["sandbox"]["level"], "full", "{command}: {data:#}");
     }
     // What a program says of itself is the program's: no second question, and no success.
-    let data = yard.run(json!(["./missing"])).await;
+    let data = host.run(json!(["./missing"])).await;
     assert_eq!(data["exitCode"], 127, "{data:#}");
     // The history shows what was asked for, and not how bash is started for it.
-    let history = yard.send(json!({"op": "history.last"})).await;
+    let history = host.send(json!({"op": "history.last"})).await;
     assert_eq!(history["ok"], true, "{history:#}");
     let history = history.to_string();
     assert!(history.contains("./missing") && !history.contains("--noprofile"), "{history}");
@@ -118,23 +118,23 @@ async fn what_leads_outside_or_is_closed_is_not_reached_by_a_text() {
     if lacks_full_sandbox() {
         return;
     }
-    let yard = TestService::for_commands(preset());
-    let outside = yard.path("../outside.txt");
+    let host = TestService::for_commands(preset());
+    let outside = host.path("../outside.txt");
     fs::write(&outside, "outside").expect("written");
-    yard.write(".env", "TOKEN=1\n");
+    host.write(".env", "TOKEN=1\n");
     for command in [
         json!("cat ../outside.txt || true; true $X"),
         json!(["sh", "-c", "cat ../outside.txt; echo more >> ../outside.txt; rm -f ../outside.txt"]),
         json!("find .. -name 'out*' -exec cat {} +; echo done"),
     ] {
-        let data = yard.run(command.clone()).await;
+        let data = host.run(command.clone()).await;
         assert!(!data["stdout"].as_str().expect("text").contains("outside"), "{command}: {data:#}");
     }
     assert_eq!(fs::read_to_string(&outside).expect("it is there"), "outside");
     for command in
         [json!("cd . && cat .env"), json!("x=$(<.env)"), json!("sort < .env $X"), json!(["xxd", ".env"])]
     {
-        let answer = yard.answer(command.clone(), json!({})).await;
+        let answer = host.answer(command.clone(), json!({})).await;
         assert_eq!(answer["error"]["code"], "permission_denied", "{command}: {answer:#}");
     }
 }
@@ -193,16 +193,16 @@ async fn where_no_full_sandbox_or_the_network_is_the_strict_rules_apply_and_say_
         if level == Containment::Full {
             policy["network"] = json!("full");
         }
-        let yard = TestService::for_commands(policy);
+        let host = TestService::for_commands(policy);
         for (command, rule) in [
             (json!("echo $HOME"), "not-literal"),
             (json!("./gradlew test"), "program-word"),
             (json!(["sed", "-n", "1p", "x"]), "not-allowed"),
             (json!("cd src && ls"), "shell-builtin"),
         ] {
-            let answer = yard.answer(command.clone(), json!({})).await;
+            let answer = host.answer(command.clone(), json!({})).await;
             assert_eq!(answer["error"]["details"]["rule"], rule, "{level} {command}: {answer:#}");
         }
-        assert_eq!(yard.run(json!(["echo", "a"])).await["stdout"], "a\n");
+        assert_eq!(host.run(json!(["echo", "a"])).await["stdout"], "a\n");
     }
 }

@@ -22,10 +22,10 @@ fn peak_kib(id: u32) -> u64 {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_hundred_megabytes_of_output_cost_little_memory_and_never_stop_the_program() {
-    let yard = TestService::for_commands(
+    let host = TestService::for_commands(
         json!({"sandbox": "none", "allowedCommands": ["yes *", "head *"], "maxOutputBytes": 1_000_000}),
     );
-    let mut program = yard.mcp();
+    let mut program = host.mcp();
     let input = OwnedFd::from(program.0.stdin.take().expect("piped"));
     let output = OwnedFd::from(program.0.stdout.take().expect("piped"));
     let input = pipe::Sender::from_owned_fd(input).expect("a pipe");
@@ -56,15 +56,15 @@ async fn a_hundred_megabytes_of_output_cost_little_memory_and_never_stop_the_pro
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn both_streams_at_once_never_stop_the_program() {
     for level in available() {
-        let yard = TestService::for_commands(json!({"sandbox": level, "allowedCommands": ["make *"]}));
+        let host = TestService::for_commands(json!({"sandbox": level, "allowedCommands": ["make *"]}));
         // More than any pipe holds, in turns.
-        yard.write(
+        host.write(
             "Makefile",
             "all:\n\t@for i in 1 2 3 4 5 6 7 8; do head -c 300000 /dev/zero | tr '\\0' x; \
              head -c 300000 /dev/zero | tr '\\0' y >&2; done\n",
         );
         let options = json!({"timeoutSeconds": 600, "detail": "full"});
-        let data = yard.answer(json!(["make", "all"]), options).await["data"].take();
+        let data = host.answer(json!(["make", "all"]), options).await["data"].take();
         assert_eq!(data["exitCode"], 0, "{level}");
         for (stream, letter) in [("stdout", 'x'), ("stderr", 'y')] {
             let text = data[stream].as_str().expect("text");
@@ -80,12 +80,12 @@ async fn both_streams_at_once_never_stop_the_program() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn standard_input_is_given_whole_and_need_not_be_read() {
     for level in available() {
-        let yard = TestService::for_commands(json!({"sandbox": level, "allowedCommands": ["wc *", "true"]}));
+        let host = TestService::for_commands(json!({"sandbox": level, "allowedCommands": ["wc *", "true"]}));
         let text = "x".repeat(1_000_000);
         for (command, printed) in [(json!(["wc", "-c"]), "1000000\n"), (json!(["true"]), "")] {
             let envelope =
                 json!({"scope": "app", "op": "command.run", "input": {"command": command, "stdin": text}});
-            let answer = yard.send(envelope).await;
+            let answer = host.send(envelope).await;
             assert_eq!(answer["data"]["exitCode"], 0, "{level}: {answer:#}");
             assert_eq!(answer["data"]["stdout"], printed, "{level}: {answer:#}");
         }
@@ -94,24 +94,24 @@ async fn standard_input_is_given_whole_and_need_not_be_read() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn both_shapes_of_a_command_give_the_same() {
-    let yard = TestService::for_commands(json!({"sandbox": "none", "allowedCommands": ["printf *"]}));
+    let host = TestService::for_commands(json!({"sandbox": "none", "allowedCommands": ["printf *"]}));
     let without_time = |mut data: Value| {
         data["durationMs"] = Value::Null;
         data
     };
-    let array = yard.run(json!(["printf", "%s\\n", "a b", "c\"d"])).await;
-    let line = yard.run(json!("printf '%s\\n' 'a b' 'c\"d'")).await;
+    let array = host.run(json!(["printf", "%s\\n", "a b", "c\"d"])).await;
+    let line = host.run(json!("printf '%s\\n' 'a b' 'c\"d'")).await;
     assert_eq!(array["stdout"], "a b\nc\"d\n");
     assert_eq!(without_time(array), without_time(line));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_answer_is_larger_than_asked_for() {
-    let yard = TestService::for_commands(json!({"sandbox": "none", "allowedCommands": ["head *"]}));
+    let host = TestService::for_commands(json!({"sandbox": "none", "allowedCommands": ["head *"]}));
     for bytes in [1_000, 5_000, 45_000] {
         // NULs are what takes the most room as JSON.
         let options = json!({"maxOutputBytes": bytes});
-        let answer = yard.answer(json!(["head", "-c", "200000", "/dev/zero"]), options).await;
+        let answer = host.answer(json!(["head", "-c", "200000", "/dev/zero"]), options).await;
         let length = answer["data"].to_string().len();
         assert!(length <= bytes.max(1_600), "{length} bytes of {bytes}: {answer}");
     }

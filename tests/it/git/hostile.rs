@@ -62,32 +62,32 @@ const HOOKS: &[&str] = &[
     "fsmonitor-watchman",
 ];
 
-fn hostile(ground: &GitScope) {
-    ground.repository("app");
-    let program = ground.program("app/evil");
+fn hostile(world: &GitScope) {
+    world.repository("app");
+    let program = world.program("app/evil");
     for (name, value) in SETTINGS {
-        ground.git("app", &["config", name, &value.replace("PROGRAM", &program)]);
+        world.git("app", &["config", name, &value.replace("PROGRAM", &program)]);
     }
     // One more filter by way of a file of the working tree. Where such a file could be on another computer, a
     // repository that includes one is not opened.
     if !HAS_DRIVES {
         let settings = format!("[filter \"y\"]\n\tclean = {program}\n\trequired = true\n");
-        ground.write("app/more-settings", &settings);
-        ground.git("app", &["config", "include.path", "../more-settings"]);
+        world.write("app/more-settings", &settings);
+        world.git("app", &["config", "include.path", "../more-settings"]);
     }
     for hook in HOOKS {
-        ground.program(&format!("app/.git/hooks/{hook}"));
-        ground.program(&format!("app/.husky/{hook}"));
+        world.program(&format!("app/.git/hooks/{hook}"));
+        world.program(&format!("app/.husky/{hook}"));
     }
-    ground.git("app", &["config", "core.hooksPath", ".husky"]);
-    ground.write(
+    world.git("app", &["config", "core.hooksPath", ".husky"]);
+    world.write(
         "app/.gitattributes",
         "a.txt filter=x diff=x merge=x\nb.txt filter=y diff=x\n*.q filter=p=.q\n",
     );
-    ground.write("app/.git/info/attributes", "c.txt diff=x\n");
+    world.write("app/.git/info/attributes", "c.txt diff=x\n");
     // Content that Git has to look at again.
-    ground.write("app/a.txt", "four\n");
-    ground.write("app/b.txt", "staged and more\n");
+    world.write("app/a.txt", "four\n");
+    world.write("app/b.txt", "staged and more\n");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -96,22 +96,22 @@ async fn no_read_runs_a_program_that_a_repository_names() {
         return;
     }
     for sandbox in sandboxes(&["auto", "none"]) {
-        let ground = GitScope::new("app", json!({"sandbox": sandbox}));
-        hostile(&ground);
+        let world = GitScope::new("app", json!({"sandbox": sandbox}));
+        hostile(&world);
         // That the marks would be seen: the same repository, read by Git as it is.
-        person_git(&ground.path("app"), &["status"]);
-        assert!(ground.ran(), "plain Git runs nothing of this repository, so the test would prove nothing");
+        person_git(&world.path("app"), &["status"]);
+        assert!(world.ran(), "plain Git runs nothing of this repository, so the test would prove nothing");
         // Git is asked by code.context, too, which reads manifests and scripts besides.
-        ground.write("app/Makefile", "X := $(shell touch ../canary)\nall:\n\ttouch ../canary\n");
-        ground.write(
+        world.write("app/Makefile", "X := $(shell touch ../canary)\nall:\n\ttouch ../canary\n");
+        world.write(
             "app/package.json",
             r#"{"scripts": {"preinstall": "touch ../canary", "test": "touch ../canary"}}"#,
         );
         for read in
             reads().into_iter().chain([json!({"op": "code.context"}), json!({"op": "package.scripts"})])
         {
-            ground.data(read.clone()).await;
-            assert!(!ground.ran(), "{read} ran a program of the repository, sandbox {sandbox}");
+            world.data(read.clone()).await;
+            assert!(!world.ran(), "{read} ran a program of the repository, sandbox {sandbox}");
         }
     }
 }
@@ -126,22 +126,22 @@ async fn staging_and_committing_run_no_program_that_a_repository_names() {
     }
 }
 
-async fn stage_and_commit(ground: &GitScope) {
-    hostile(ground);
+async fn stage_and_commit(world: &GitScope) {
+    hostile(world);
     let stage = |path: &str| json!({"op": "git.stage", "input": {"paths": [path]}});
     for filtered in ["a.txt", "b.txt"] {
-        let answer = ground.send(stage(filtered)).await;
+        let answer = world.send(stage(filtered)).await;
         assert_eq!(answer["error"]["details"]["rule"], "git-filter", "{answer:#}");
     }
-    ground.data(stage("c.txt")).await;
-    assert!(!ground.ran(), "git.stage ran a program");
-    ground.data(json!({"op": "git.unstage", "input": {"paths": ["c.txt"]}})).await;
-    assert!(!ground.ran(), "git.unstage ran a program");
-    ground.data(stage("c.txt")).await;
-    ground.data(json!({"op": "git.commit", "input": {"message": "three"}})).await;
-    assert!(!ground.ran(), "git.commit ran a program");
+    world.data(stage("c.txt")).await;
+    assert!(!world.ran(), "git.stage ran a program");
+    world.data(json!({"op": "git.unstage", "input": {"paths": ["c.txt"]}})).await;
+    assert!(!world.ran(), "git.unstage ran a program");
+    world.data(stage("c.txt")).await;
+    world.data(json!({"op": "git.commit", "input": {"message": "three"}})).await;
+    assert!(!world.ran(), "git.commit ran a program");
     let subject = person_git(
-        &ground.path("app"),
+        &world.path("app"),
         &["-c", "core.pager=cat", "log", "-1", "--format=%s", "--no-show-signature"],
     );
     assert_eq!(String::from_utf8_lossy(&subject.stdout).trim(), "three");
@@ -154,27 +154,27 @@ async fn a_submodule_runs_nothing_either() {
     if lacks(Need::Git) {
         return;
     }
-    let ground = GitScope::new("app", json!({"sandbox": "none"}));
-    ground.repository("library");
-    ground.repository("app");
-    let library = written(&ground.path("library"));
-    ground.git("app", &["submodule", "--quiet", "add", &library, "library"]);
-    ground.git("app", &["commit", "-q", "-m", "with a submodule"]);
-    let program = ground.program("evil");
+    let world = GitScope::new("app", json!({"sandbox": "none"}));
+    world.repository("library");
+    world.repository("app");
+    let library = written(&world.path("library"));
+    world.git("app", &["submodule", "--quiet", "add", &library, "library"]);
+    world.git("app", &["commit", "-q", "-m", "with a submodule"]);
+    let program = world.program("evil");
     for (name, value) in SETTINGS {
-        ground.git("app/library", &["config", name, &value.replace("PROGRAM", &program)]);
+        world.git("app/library", &["config", name, &value.replace("PROGRAM", &program)]);
     }
-    ground.write("app/library/.gitattributes", "* filter=x diff=x\n");
-    ground.write("app/library/a.txt", "changed in the submodule\n");
-    person_git(&ground.path("app"), &["status"]);
-    assert!(ground.ran(), "plain Git runs nothing of this submodule, so the test would prove nothing");
+    world.write("app/library/.gitattributes", "* filter=x diff=x\n");
+    world.write("app/library/a.txt", "changed in the submodule\n");
+    person_git(&world.path("app"), &["status"]);
+    assert!(world.ran(), "plain Git runs nothing of this submodule, so the test would prove nothing");
     for read in reads() {
-        ground.data(read.clone()).await;
-        assert!(!ground.ran(), "{read} ran a program of the submodule");
+        world.data(read.clone()).await;
+        assert!(!world.ran(), "{read} ran a program of the submodule");
     }
-    let status = ground.data(json!({"op": "git.status", "target": "library"})).await;
+    let status = world.data(json!({"op": "git.status", "target": "library"})).await;
     assert_eq!(status["repository"], "library", "{status:#}");
-    assert!(!ground.ran(), "git.status in the submodule ran a program of it");
+    assert!(!world.ran(), "git.status in the submodule ran a program of it");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -182,9 +182,9 @@ async fn what_is_missing_is_not_fetched_by_a_program() {
     if lacks(Need::Git) {
         return;
     }
-    let ground = GitScope::new("app", json!({"sandbox": "none"}));
-    ground.repository("app");
-    let program = ground.program("evil");
+    let world = GitScope::new("app", json!({"sandbox": "none"}));
+    world.repository("app");
+    let program = world.program("evil");
     // It ends at once: Git waits for what it never says.
     let script = fs::read_to_string(&program).expect("it was written").replace("cat\n", "exec >&- <&-\n");
     fs::write(&program, script).expect("it is ours");
@@ -196,20 +196,20 @@ async fn what_is_missing_is_not_fetched_by_a_program() {
         ("protocol.ext.allow", "always".to_owned()),
         ("protocol.allow", "always".to_owned()),
     ] {
-        ground.git("app", &["config", name, &value]);
+        world.git("app", &["config", name, &value]);
     }
     // The first commit's content is gone.
-    let blob = person_git(&ground.path("app"), &["rev-parse", "HEAD~1:a.txt"]);
+    let blob = person_git(&world.path("app"), &["rev-parse", "HEAD~1:a.txt"]);
     let blob = String::from_utf8_lossy(&blob.stdout).trim().to_owned();
-    let object = ground.path(&format!("app/.git/objects/{}/{}", &blob[..2], &blob[2..]));
+    let object = world.path(&format!("app/.git/objects/{}/{}", &blob[..2], &blob[2..]));
     // Git makes it read-only, which keeps it there on some systems.
     set_mode(&object, 0o644).expect("the object is there");
     fs::remove_file(object).expect("it is ours");
     let show = json!({"op": "git.diff", "input": {"from": "HEAD~1", "to": "HEAD"}});
-    person_git(&ground.path("app"), &["-c", "core.pager=cat", "diff", "HEAD~1", "HEAD"]);
-    assert!(ground.ran(), "plain Git fetches nothing here, so the test would prove nothing");
-    assert_eq!(ground.code(show).await, "execution_failed");
-    assert!(!ground.ran(), "a missing object was fetched by a program of the repository");
+    person_git(&world.path("app"), &["-c", "core.pager=cat", "diff", "HEAD~1", "HEAD"]);
+    assert!(world.ran(), "plain Git fetches nothing here, so the test would prove nothing");
+    assert_eq!(world.code(show).await, "execution_failed");
+    assert!(!world.ran(), "a missing object was fetched by a program of the repository");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -217,18 +217,18 @@ async fn a_scope_that_writes_files_gets_no_right_to_run_by_git() {
     if lacks(Need::Git) {
         return;
     }
-    let ground = GitScope::new("app", json!({"sandbox": "none"}));
-    ground.repository("app");
-    ground.program("app/evil");
+    let world = GitScope::new("app", json!({"sandbox": "none"}));
+    world.repository("app");
+    world.program("app/evil");
     let hostile = "[core]\n\tfsmonitor = ./evil\n";
     for path in [".git/config", ".git/hooks/pre-commit", ".git/info/attributes", "b/.git", "b/.git/config"] {
         let write = json!({"op": "file.write", "target": path, "input": {"content": hostile}, "options": {"createParents": true}});
-        assert_eq!(ground.code(write).await, "permission_denied", "{path}");
+        assert_eq!(world.code(write).await, "permission_denied", "{path}");
     }
     // What it can write is attributes, and they name no program without a configuration.
-    ground.data(json!({"op": "file.write", "target": ".gitattributes", "input": {"content": "* filter=evil diff=evil\n"}})).await;
+    world.data(json!({"op": "file.write", "target": ".gitattributes", "input": {"content": "* filter=evil diff=evil\n"}})).await;
     for read in reads() {
-        ground.data(read.clone()).await;
-        assert!(!ground.ran(), "{read}");
+        world.data(read.clone()).await;
+        assert!(!world.ran(), "{read}");
     }
 }

@@ -47,24 +47,24 @@ async fn a_repository_of_another_user_is_data_in_the_scope_and_refused_above_it(
     if lacks(Need::Git) {
         return;
     }
-    let ground = GitScope::new("whole/part", json!({}));
-    ground.repository("whole/part");
-    let program = ground.program("evil");
-    ground.git("whole/part", &["config", "core.fsmonitor", &program]);
-    if !give_away(&ground.path("whole/part")) {
+    let world = GitScope::new("whole/part", json!({}));
+    world.repository("whole/part");
+    let program = world.program("evil");
+    world.git("whole/part", &["config", "core.fsmonitor", &program]);
+    if !give_away(&world.path("whole/part")) {
         // Only root can give files away.
         assert!(lacks_root());
         return;
     }
     for read in reads() {
-        ground.data(read.clone()).await;
-        assert!(!ground.ran(), "{read} ran a program of another user's repository");
+        world.data(read.clone()).await;
+        assert!(!world.ran(), "{read} ran a program of another user's repository");
     }
-    remove_tree(&ground.path("whole/part/.git")).expect("it is there");
-    ground.repository("whole");
-    assert!(give_away(&ground.path("whole/.git")));
+    remove_tree(&world.path("whole/part/.git")).expect("it is there");
+    world.repository("whole");
+    assert!(give_away(&world.path("whole/.git")));
     for read in reads() {
-        let answer = ground.send(read.clone()).await;
+        let answer = world.send(read.clone()).await;
         assert_eq!(answer["error"]["details"]["rule"], "repository-owner", "{read}: {answer:#}");
     }
 }
@@ -74,11 +74,11 @@ async fn a_scope_that_is_a_bare_repository_has_none() {
     if lacks(Need::Git) {
         return;
     }
-    let ground = GitScope::new("app", json!({}));
-    ground.repository("source");
-    ground.git(".", &["clone", "-q", "--bare", "source", "app"]);
+    let world = GitScope::new("app", json!({}));
+    world.repository("source");
+    world.git(".", &["clone", "-q", "--bare", "source", "app"]);
     for read in reads() {
-        let code = ground.code(read.clone()).await;
+        let code = world.code(read.clone()).await;
         assert!(["not_found", "permission_denied"].contains(&code.as_str()), "{read}: {code}");
     }
 }
@@ -88,28 +88,28 @@ async fn a_merge_in_conflict_is_shown_resolved_and_concluded() {
     if lacks(Need::Git) {
         return;
     }
-    let ground = GitScope::new("app", json!({}));
-    ground.repository("app");
-    ground.git("app", &["commit", "-q", "-a", "-m", "ours"]);
-    ground.git("app", &["checkout", "-q", "-b", "side", "HEAD~1"]);
-    ground.write("app/a.txt", "theirs\n");
-    ground.write("app/b.txt", "theirs\n");
-    ground.git("app", &["commit", "-q", "-a", "-m", "theirs"]);
-    assert!(!person_git(&ground.path("app"), &["merge", "-q", "main"]).status.success());
+    let world = GitScope::new("app", json!({}));
+    world.repository("app");
+    world.git("app", &["commit", "-q", "-a", "-m", "ours"]);
+    world.git("app", &["checkout", "-q", "-b", "side", "HEAD~1"]);
+    world.write("app/a.txt", "theirs\n");
+    world.write("app/b.txt", "theirs\n");
+    world.git("app", &["commit", "-q", "-a", "-m", "theirs"]);
+    assert!(!person_git(&world.path("app"), &["merge", "-q", "main"]).status.success());
     for read in reads() {
-        ground.data(read).await;
+        world.data(read).await;
     }
-    let status = ground.data(json!({"op": "git.status"})).await;
+    let status = world.data(json!({"op": "git.status"})).await;
     assert_eq!(status["inProgress"], "merge", "{status:#}");
     assert_eq!(entry(&status, "a.txt")["conflict"], "bothModified");
     let commit = json!({"op": "git.commit", "input": {"message": "both"}});
-    assert_eq!(ground.code(commit.clone()).await, "conflict");
-    ground.write("app/a.txt", "both\n");
-    ground.write("app/b.txt", "both\n");
-    ground.data(json!({"op": "git.stage", "input": {"paths": ["a.txt", "b.txt"]}})).await;
-    let made = ground.data(commit).await;
+    assert_eq!(world.code(commit.clone()).await, "conflict");
+    world.write("app/a.txt", "both\n");
+    world.write("app/b.txt", "both\n");
+    world.data(json!({"op": "git.stage", "input": {"paths": ["a.txt", "b.txt"]}})).await;
+    let made = world.data(commit).await;
     assert_eq!(made["parents"].as_array().map(Vec::len), Some(2), "{made:#}");
-    let status = ground.data(json!({"op": "git.status"})).await;
+    let status = world.data(json!({"op": "git.status"})).await;
     assert_eq!(status.get("inProgress").unwrap_or(&Value::Null), &Value::Null, "{status:#}");
 }
 
@@ -118,16 +118,16 @@ async fn conflict_markers_are_warned_of_and_a_conflict_stays_in_the_index() {
     if lacks(Need::Git) {
         return;
     }
-    let ground = GitScope::new("app", json!({}));
-    ground.repository("app");
-    ground.git("app", &["commit", "-q", "-a", "-m", "ours"]);
-    ground.git("app", &["checkout", "-q", "-b", "side", "HEAD~1"]);
-    ground.write("app/a.txt", "theirs\n");
-    ground.write("app/b.txt", "theirs\n");
-    ground.git("app", &["commit", "-q", "-a", "-m", "theirs"]);
-    assert!(!person_git(&ground.path("app"), &["merge", "-q", "main"]).status.success());
+    let world = GitScope::new("app", json!({}));
+    world.repository("app");
+    world.git("app", &["commit", "-q", "-a", "-m", "ours"]);
+    world.git("app", &["checkout", "-q", "-b", "side", "HEAD~1"]);
+    world.write("app/a.txt", "theirs\n");
+    world.write("app/b.txt", "theirs\n");
+    world.git("app", &["commit", "-q", "-a", "-m", "theirs"]);
+    assert!(!person_git(&world.path("app"), &["merge", "-q", "main"]).status.success());
     let stages = || {
-        let printed = person_git(&ground.path("app"), &["ls-files", "-u"]).stdout;
+        let printed = person_git(&world.path("app"), &["ls-files", "-u"]).stdout;
         String::from_utf8_lossy(&printed).into_owned()
     };
     let before = stages();
@@ -135,30 +135,30 @@ async fn conflict_markers_are_warned_of_and_a_conflict_stays_in_the_index() {
 
     // Unstaging: by name, and of all that is there. The versions of both sides stay.
     for input in [json!({"paths": ["a.txt"]}), json!({"all": true})] {
-        let answer = ground.send(json!({"op": "git.unstage", "input": input})).await;
+        let answer = world.send(json!({"op": "git.unstage", "input": input})).await;
         assert_eq!(answer["error"]["details"]["rule"], "unmerged", "{answer:#}");
         assert_eq!(stages(), before);
     }
-    ground.write("app/c.txt", "new\n");
-    ground.git("app", &["add", "c.txt"]);
-    let answer = ground.send(json!({"op": "git.unstage", "input": {"all": true}})).await;
+    world.write("app/c.txt", "new\n");
+    world.git("app", &["add", "c.txt"]);
+    let answer = world.send(json!({"op": "git.unstage", "input": {"all": true}})).await;
     assert_eq!(answer["data"]["unstaged"][0]["path"], "c.txt", "{answer:#}");
     assert!(answer["warnings"].to_string().contains("in conflict"), "{answer:#}");
     assert_eq!(stages(), before);
 
     // Staging what has markers, as a dry run and in earnest; trailing blanks are no markers.
     let stage = |dry: bool| json!({"op": "git.stage", "input": {"paths": ["a.txt", "c.txt"]}, "options": {"dryRun": dry}});
-    ground.write("app/c.txt", "blanks  \n");
+    world.write("app/c.txt", "blanks  \n");
     for dry in [true, false] {
-        let answer = ground.send(stage(dry)).await;
+        let answer = world.send(stage(dry)).await;
         let warnings = answer["warnings"].to_string();
         assert_eq!(answer["ok"], true, "{answer:#}");
         assert!(warnings.contains("`a.txt` has conflict markers, the first at line 1"), "{warnings}");
         assert!(!warnings.contains("c.txt"), "{warnings}");
     }
     assert!(!stages().contains("a.txt"), "it is staged");
-    ground.write("app/a.txt", "both\n");
-    let answer = ground.send(stage(false)).await;
+    world.write("app/a.txt", "both\n");
+    let answer = world.send(stage(false)).await;
     assert_eq!(answer["warnings"], json!([]), "it is resolved: {answer:#}");
 }
 
@@ -172,20 +172,20 @@ async fn a_rebase_a_cherry_pick_and_a_revert_in_progress_make_their_commits_them
         (["cherry-pick", "-x", "main"], "cherryPick"),
         (["revert", "--no-edit", "main"], "revert"),
     ] {
-        let ground = GitScope::new("app", json!({}));
-        ground.repository("app");
-        ground.git("app", &["commit", "-q", "-a", "-m", "ours"]);
-        ground.git("app", &["checkout", "-q", "-b", "side", "HEAD~1"]);
-        ground.write("app/a.txt", "theirs\n");
-        ground.git("app", &["commit", "-q", "-a", "-m", "theirs"]);
-        assert!(!person_git(&ground.path("app"), &words).status.success(), "{words:?}");
-        let status = ground.data(json!({"op": "git.status"})).await;
+        let world = GitScope::new("app", json!({}));
+        world.repository("app");
+        world.git("app", &["commit", "-q", "-a", "-m", "ours"]);
+        world.git("app", &["checkout", "-q", "-b", "side", "HEAD~1"]);
+        world.write("app/a.txt", "theirs\n");
+        world.git("app", &["commit", "-q", "-a", "-m", "theirs"]);
+        assert!(!person_git(&world.path("app"), &words).status.success(), "{words:?}");
+        let status = world.data(json!({"op": "git.status"})).await;
         assert_eq!(status["inProgress"], name, "{status:#}");
         for read in reads().into_iter().filter(|read| !read.to_string().contains('~')) {
-            ground.data(read).await;
+            world.data(read).await;
         }
         let commit = json!({"op": "git.commit", "input": {"message": "x"}});
-        assert_eq!(ground.code(commit).await, "conflict", "{name}");
+        assert_eq!(world.code(commit).await, "conflict", "{name}");
     }
 }
 
@@ -194,24 +194,24 @@ async fn what_was_renamed_and_edited_is_shown_as_both() {
     if lacks(Need::Git) {
         return;
     }
-    let ground = GitScope::new("app", json!({}));
-    ground.repository("app");
+    let world = GitScope::new("app", json!({}));
+    world.repository("app");
     let lines: String = (0..40).map(|line| format!("line {line}\n")).collect();
-    ground.write("app/long.txt", &lines);
-    ground.git("app", &["add", "."]);
-    ground.git("app", &["commit", "-q", "-m", "long"]);
-    ground.git("app", &["mv", "long.txt", "moved.txt"]);
-    ground.write("app/moved.txt", &lines.replace("line 7\n", "seven\n"));
-    let status = ground.data(json!({"op": "git.status"})).await;
+    world.write("app/long.txt", &lines);
+    world.git("app", &["add", "."]);
+    world.git("app", &["commit", "-q", "-m", "long"]);
+    world.git("app", &["mv", "long.txt", "moved.txt"]);
+    world.write("app/moved.txt", &lines.replace("line 7\n", "seven\n"));
+    let status = world.data(json!({"op": "git.status"})).await;
     let moved = entry(&status, "moved.txt");
     assert_eq!((&moved["index"], &moved["workTree"]), (&json!("renamed"), &json!("modified")), "{status:#}");
     assert_eq!(moved["from"], "long.txt");
-    ground.data(json!({"op": "git.stage", "input": {"all": true}})).await;
-    let diff = ground.data(json!({"op": "git.diff", "input": {"staged": true}})).await;
+    world.data(json!({"op": "git.stage", "input": {"all": true}})).await;
+    let diff = world.data(json!({"op": "git.diff", "input": {"staged": true}})).await;
     let patch = diff["patch"].as_str().expect("text");
     assert!(patch.contains("rename from long.txt") && patch.contains("+seven"), "{patch}");
-    ground.data(json!({"op": "git.commit", "input": {"message": "moved"}})).await;
-    let blame = ground.data(json!({"op": "git.blame", "target": "moved.txt"})).await;
+    world.data(json!({"op": "git.commit", "input": {"message": "moved"}})).await;
+    let blame = world.data(json!({"op": "git.blame", "target": "moved.txt"})).await;
     assert!(blame.to_string().contains("seven"), "{blame:#}");
 }
 
@@ -220,22 +220,22 @@ async fn a_submodule_that_is_dirty_inside_is_told_by_itself_only() {
     if lacks(Need::Git) {
         return;
     }
-    let ground = GitScope::new("app", json!({}));
-    ground.repository("library");
-    ground.repository("app");
-    let library = written(&ground.path("library"));
-    ground.git("app", &["submodule", "--quiet", "add", &library, "library"]);
-    ground.git("app", &["commit", "-q", "-a", "-m", "with a submodule"]);
-    ground.write("app/library/a.txt", "dirty\n");
-    ground.write("app/library/new.txt", "new\n");
-    let status = ground.data(json!({"op": "git.status"})).await;
+    let world = GitScope::new("app", json!({}));
+    world.repository("library");
+    world.repository("app");
+    let library = written(&world.path("library"));
+    world.git("app", &["submodule", "--quiet", "add", &library, "library"]);
+    world.git("app", &["commit", "-q", "-a", "-m", "with a submodule"]);
+    world.write("app/library/a.txt", "dirty\n");
+    world.write("app/library/new.txt", "new\n");
+    let status = world.data(json!({"op": "git.status"})).await;
     assert!(!status.to_string().contains("library"), "{status:#}");
-    let inside = ground.data(json!({"op": "git.status", "target": "library"})).await;
+    let inside = world.data(json!({"op": "git.status", "target": "library"})).await;
     assert_eq!(entry(&inside, "library/a.txt")["workTree"], "modified");
     assert_eq!(entry(&inside, "library/new.txt")["workTree"], "untracked");
-    let code = ground.code(json!({"op": "git.stage", "input": {"paths": ["library/a.txt"]}})).await;
+    let code = world.code(json!({"op": "git.stage", "input": {"paths": ["library/a.txt"]}})).await;
     assert_eq!(code, "not_found", "it is staged in the submodule, by that as target");
-    ground.data(json!({"op": "git.stage", "target": "library", "input": {"all": true}})).await;
+    world.data(json!({"op": "git.stage", "target": "library", "input": {"all": true}})).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -243,19 +243,19 @@ async fn names_that_are_not_utf8_go_through_every_operation() {
     if lacks(Need::Git) || lacks(Need::Names) {
         return;
     }
-    let ground = GitScope::new("app", json!({}));
-    ground.repository("app");
+    let world = GitScope::new("app", json!({}));
+    world.repository("app");
     let (raw, shown) = (OsStr::from_bytes(b"caf\xe9 -\xff.txt"), r"caf\xe9 -\xff.txt");
-    fs::write(ground.path("app").join(raw), "one\n").expect("a file is written");
-    let status = ground.data(json!({"op": "git.status"})).await;
+    fs::write(world.path("app").join(raw), "one\n").expect("a file is written");
+    let status = world.data(json!({"op": "git.status"})).await;
     assert_eq!(entry(&status, shown)["workTree"], "untracked");
     let stage = json!({"op": "git.stage", "input": {"paths": [shown]}});
-    assert_eq!(ground.data(stage.clone()).await["staged"][0]["path"], shown);
-    ground.data(json!({"op": "git.unstage", "input": {"paths": [shown]}})).await;
-    ground.data(stage).await;
-    let commit = ground.data(json!({"op": "git.commit", "input": {"message": "odd"}})).await;
+    assert_eq!(world.data(stage.clone()).await["staged"][0]["path"], shown);
+    world.data(json!({"op": "git.unstage", "input": {"paths": [shown]}})).await;
+    world.data(stage).await;
+    let commit = world.data(json!({"op": "git.commit", "input": {"message": "odd"}})).await;
     assert!(commit["files"].to_string().contains(r"caf\\xe9 -\\xff.txt"), "{commit:#}");
-    fs::write(ground.path("app").join(raw), "two\n").expect("a file is written");
+    fs::write(world.path("app").join(raw), "two\n").expect("a file is written");
     for (read, has) in [
         (json!({"op": "git.status", "target": shown}), "modified"),
         (json!({"op": "git.changes", "target": shown}), "modified"),
@@ -264,14 +264,14 @@ async fn names_that_are_not_utf8_go_through_every_operation() {
         (json!({"op": "git.blame", "target": shown}), "two"),
         (json!({"op": "git.show", "target": shown, "options": {"content": true}}), "one"),
     ] {
-        let answer = ground.data(read.clone()).await;
+        let answer = world.data(read.clone()).await;
         assert!(answer.to_string().contains(has), "{read}: {answer:#}");
     }
     let tree = json!({"op": "git.worktree_create", "input": {"path": r"tr\xfee", "branch": "odd"}});
-    assert_eq!(ground.data(tree).await["path"], r"tr\xfee");
-    let list = ground.data(json!({"op": "git.worktree_list"})).await;
+    assert_eq!(world.data(tree).await["path"], r"tr\xfee");
+    let list = world.data(json!({"op": "git.worktree_list"})).await;
     assert_eq!(list["worktrees"][1]["path"], r"tr\xfee", "{list:#}");
-    ground.data(json!({"op": "git.worktree_remove", "input": {"path": r"tr\xfee"}})).await;
+    world.data(json!({"op": "git.worktree_remove", "input": {"path": r"tr\xfee"}})).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -279,25 +279,25 @@ async fn a_difference_of_100_megabytes_comes_in_bounded_pages() {
     if lacks(Need::Git) {
         return;
     }
-    let ground = GitScope::new("app", json!({"maxOutputBytes": 20_000}));
-    ground.repository("app");
+    let world = GitScope::new("app", json!({"maxOutputBytes": 20_000}));
+    world.repository("app");
     let content = |letter: &str| format!("{}\n", letter.repeat(99)).repeat(10_000);
     for file in 0..50 {
-        ground.write(&format!("app/many/f{file:02}.txt"), &content("a"));
+        world.write(&format!("app/many/f{file:02}.txt"), &content("a"));
     }
-    ground.git("app", &["add", "."]);
+    world.git("app", &["add", "."]);
     for file in 0..50 {
-        ground.write(&format!("app/many/f{file:02}.txt"), &content("b"));
+        world.write(&format!("app/many/f{file:02}.txt"), &content("b"));
     }
     let ask =
         |cursor: Option<&str>| json!({"op": "git.diff", "target": "many", "options": {"cursor": cursor}});
-    let first = ground.data(json!({"op": "git.diff", "target": "many"})).await;
+    let first = world.data(json!({"op": "git.diff", "target": "many"})).await;
     assert!(first.to_string().len() <= 20_000, "{}", first.to_string().len());
     assert_eq!(first["counts"]["insertions"], 500_000, "{}", first["counts"]);
-    let second = ground.data(ask(first["nextCursor"].as_str())).await;
+    let second = world.data(ask(first["nextCursor"].as_str())).await;
     assert!(second.to_string().len() <= 20_000, "{}", second.to_string().len());
     let patch = |page: &Value| page["patch"].as_str().expect("text").to_owned();
-    let whole = person_git(&ground.path("app"), &["diff", "--", "many/f00.txt"]);
+    let whole = person_git(&world.path("app"), &["diff", "--", "many/f00.txt"]);
     let both = patch(&first) + &patch(&second);
     assert!(both.len() > 30_000 && String::from_utf8_lossy(&whole.stdout).starts_with(&both));
 }
@@ -307,18 +307,18 @@ async fn a_lock_that_was_left_over_stops_changes_and_no_reads() {
     if lacks(Need::Git) {
         return;
     }
-    let ground = GitScope::new("app", json!({}));
-    ground.repository("app");
-    ground.write("app/.git/index.lock", "");
+    let world = GitScope::new("app", json!({}));
+    world.repository("app");
+    world.write("app/.git/index.lock", "");
     for read in reads() {
-        ground.data(read).await;
+        world.data(read).await;
     }
     for change in [
         json!({"op": "git.stage", "input": {"all": true}}),
         json!({"op": "git.unstage", "input": {"all": true}}),
         json!({"op": "git.commit", "input": {"message": "x"}}),
     ] {
-        let answer = ground.send(change.clone()).await;
+        let answer = world.send(change.clone()).await;
         assert_eq!(answer["error"]["code"], "conflict", "{change}: {answer:#}");
         assert!(answer["error"]["hints"].to_string().contains("index.lock"), "{change}: {answer:#}");
     }
@@ -329,28 +329,28 @@ async fn a_repository_that_changes_is_read_as_it_was_at_some_moment() {
     if lacks(Need::Git) {
         return;
     }
-    let ground = Arc::new(GitScope::new("app", json!({})));
-    ground.repository("app");
+    let world = Arc::new(GitScope::new("app", json!({})));
+    world.repository("app");
     let stop = Arc::new(AtomicBool::new(false));
     let changing = std::thread::spawn({
-        let (ground, stop) = (Arc::clone(&ground), Arc::clone(&stop));
+        let (world, stop) = (Arc::clone(&world), Arc::clone(&stop));
         move || {
             let mut round = 0;
             while !stop.load(Ordering::Relaxed) {
                 round += 1;
-                ground.write("app/a.txt", &format!("round {round}\n"));
-                ground.write(&format!("app/new{}.txt", round % 3), "new\n");
-                ground.git("app", &["add", "."]);
-                ground.git("app", &["commit", "-q", "--allow-empty", "-m", &format!("round {round}")]);
-                ground.git("app", &["rm", "-q", "-f", "--ignore-unmatch", "new0.txt", "new1.txt"]);
-                ground.git("app", &["gc", "-q", "--prune=now"]);
+                world.write("app/a.txt", &format!("round {round}\n"));
+                world.write(&format!("app/new{}.txt", round % 3), "new\n");
+                world.git("app", &["add", "."]);
+                world.git("app", &["commit", "-q", "--allow-empty", "-m", &format!("round {round}")]);
+                world.git("app", &["rm", "-q", "-f", "--ignore-unmatch", "new0.txt", "new1.txt"]);
+                world.git("app", &["gc", "-q", "--prune=now"]);
             }
             round
         }
     });
     for _ in 0..6 {
         for read in reads() {
-            let answer = ground.send(read.clone()).await;
+            let answer = world.send(read.clone()).await;
             let code = answer["error"]["code"].as_str().unwrap_or("ok").to_owned();
             // Objects may be packed and files go while Git looks at them; it then says so.
             assert!(
@@ -360,13 +360,13 @@ async fn a_repository_that_changes_is_read_as_it_was_at_some_moment() {
             let panicked = answer.to_string().contains("panic");
             assert!(!panicked, "{read}: {answer:#}");
         }
-        let log = ground.data(json!({"op": "git.log", "options": {"maxResults": 3}})).await;
+        let log = world.data(json!({"op": "git.log", "options": {"maxResults": 3}})).await;
         assert!(log["commits"].as_array().is_some_and(|commits| !commits.is_empty()), "{log:#}");
     }
     stop.store(true, Ordering::Relaxed);
     assert!(changing.join().expect("it continues to the end") > 0);
     for read in reads() {
-        ground.data(read).await;
+        world.data(read).await;
     }
 }
 
@@ -376,23 +376,23 @@ async fn repositories_of_newer_formats_are_read_and_changed() {
         return;
     }
     for format in ["--object-format=sha256", "--ref-format=reftable"] {
-        let ground = GitScope::new("app", json!({}));
-        fs::create_dir_all(ground.path("app")).expect("a folder is made");
-        let init = person_git(&ground.path("app"), &["init", "-q", format]);
+        let world = GitScope::new("app", json!({}));
+        fs::create_dir_all(world.path("app")).expect("a folder is made");
+        let init = person_git(&world.path("app"), &["init", "-q", format]);
         assert!(init.status.success(), "this Git has no {format}: {}", String::from_utf8_lossy(&init.stderr));
-        ground.repository("app");
+        world.repository("app");
         for read in reads() {
-            ground.data(read).await;
+            world.data(read).await;
         }
-        ground.data(json!({"op": "git.stage", "input": {"all": true}})).await;
-        let commit = ground.data(json!({"op": "git.commit", "input": {"message": "three"}})).await;
+        world.data(json!({"op": "git.stage", "input": {"all": true}})).await;
+        let commit = world.data(json!({"op": "git.commit", "input": {"message": "three"}})).await;
         let digits = commit["commit"].as_str().map(str::len);
         assert_eq!(digits, Some(if format.contains("sha256") { 64 } else { 40 }), "{commit:#}");
         let create = json!({"op": "git.worktree_create", "input": {"path": "trees/fix", "branch": "fix"}});
-        assert_eq!(ground.data(create).await["commit"], commit["commit"]);
-        let status = ground.data(json!({"op": "git.status", "target": "trees/fix"})).await;
+        assert_eq!(world.data(create).await["commit"], commit["commit"]);
+        let status = world.data(json!({"op": "git.status", "target": "trees/fix"})).await;
         assert_eq!(status["text"], "## fix\n", "{status:#}");
-        ground.data(json!({"op": "git.worktree_remove", "input": {"path": "trees/fix"}})).await;
+        world.data(json!({"op": "git.worktree_remove", "input": {"path": "trees/fix"}})).await;
     }
 }
 
@@ -402,10 +402,10 @@ async fn git_reaches_no_network_and_writes_only_what_the_operation_is_for() {
     listener.set_nonblocking(true).expect("a listener takes options");
     let port = listener.local_addr().expect("it has an address").port();
     let folder = TemporaryFolder::new();
-    let ground = GitScope::new("app", json!({"searchPath": [folder.path()]}));
-    ground.repository("app");
+    let world = GitScope::new("app", json!({"searchPath": [folder.path()]}));
+    world.repository("app");
     // A Git that tries what none of these needs, and then does its work. The user's shell shows that the tries are real.
-    let root = ground.path("app").display().to_string();
+    let root = world.path("app").display().to_string();
     let tries = format!(
         "for name in evil a.txt .git/config .git/hooks/post-checkout; do echo x >> {root}/$name; done\n\
          echo x > /dev/tcp/127.0.0.1/{port}\n"
@@ -414,17 +414,17 @@ async fn git_reaches_no_network_and_writes_only_what_the_operation_is_for() {
     fs::write(&program, format!("#!/bin/bash\n{{\n{tries}}} 2>/dev/null\nexec /usr/bin/git \"$@\"\n"))
         .expect("written");
     set_mode(&program, 0o755).expect("a mode is set");
-    let untouched = |path: &str| fs::read_to_string(ground.path(&format!("app/{path}"))).ok();
+    let untouched = |path: &str| fs::read_to_string(world.path(&format!("app/{path}"))).ok();
     let paths = ["evil", "a.txt", ".git/config", ".git/hooks/post-checkout"];
     let before = paths.map(untouched);
     let git_folder = || {
-        let mut names = files_below(&ground.path("app/.git"));
+        let mut names = files_below(&world.path("app/.git"));
         names.sort();
         names
     };
     let names = git_folder();
     for read in reads() {
-        let answer = ground.send(read.clone()).await;
+        let answer = world.send(read.clone()).await;
         assert_eq!(answer["ok"], true, "{read}: {answer:#}");
         assert_eq!((paths.map(untouched), git_folder()), (before.clone(), names.clone()), "{read}");
     }
@@ -432,7 +432,7 @@ async fn git_reaches_no_network_and_writes_only_what_the_operation_is_for() {
         json!({"op": "git.stage", "input": {"paths": ["c.txt"]}}),
         json!({"op": "git.commit", "input": {"message": "three"}}),
     ] {
-        let answer = ground.send(change.clone()).await;
+        let answer = world.send(change.clone()).await;
         assert_eq!(answer["ok"], true, "{change}: {answer:#}");
         assert_eq!(paths.map(untouched), before, "{change}");
     }

@@ -18,10 +18,10 @@ fn remove(path: &str, force: bool) -> Value {
 }
 
 /// The repository `app/main`, all committed.
-fn committed(ground: &GitScope) {
-    ground.repository("app/main");
-    ground.git("app/main", &["add", "."]);
-    ground.git("app/main", &["commit", "-q", "-m", "three"]);
+fn committed(world: &GitScope) {
+    world.repository("app/main");
+    world.git("app/main", &["add", "."]);
+    world.git("app/main", &["commit", "-q", "-m", "three"]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -30,12 +30,12 @@ async fn making_and_removing_a_working_tree_runs_nothing_of_the_repository() {
         return;
     }
     for sandbox in sandboxes(&["auto", "none"]) {
-        let ground = GitScope::new("app", json!({"sandbox": sandbox}));
-        committed(&ground);
-        let program = ground.program("evil");
-        ground.write("app/main/.gitattributes", "*.txt filter=x merge=x diff=x\n");
-        ground.git("app/main", &["add", "."]);
-        ground.git("app/main", &["commit", "-q", "-m", "attributes"]);
+        let world = GitScope::new("app", json!({"sandbox": sandbox}));
+        committed(&world);
+        let program = world.program("evil");
+        world.write("app/main/.gitattributes", "*.txt filter=x merge=x diff=x\n");
+        world.git("app/main", &["add", "."]);
+        world.git("app/main", &["commit", "-q", "-m", "attributes"]);
         for (name, value) in [
             ("filter.x.smudge", program.as_str()),
             ("filter.x.clean", &program),
@@ -44,35 +44,35 @@ async fn making_and_removing_a_working_tree_runs_nothing_of_the_repository() {
             ("core.fsmonitor", &program),
             ("checkout.workers", "4"),
             ("extensions.worktreeConfig", "true"),
-            ("core.hooksPath", &written(&ground.path("hooks"))),
+            ("core.hooksPath", &written(&world.path("hooks"))),
         ] {
-            ground.git("app/main", &["config", name, value]);
+            world.git("app/main", &["config", name, value]);
         }
         for hook in ["post-checkout", "reference-transaction", "post-index-change"] {
-            ground.program(&format!("hooks/{hook}"));
-            ground.program(&format!("app/main/.git/hooks/{hook}"));
+            world.program(&format!("hooks/{hook}"));
+            world.program(&format!("app/main/.git/hooks/{hook}"));
         }
-        person_git(&ground.path("app/main"), &["worktree", "add", "-q", "--detach", "../plain"]);
-        assert!(ground.ran(), "plain Git runs nothing here, so the test would prove nothing");
-        let made = ground.send(create("side")).await;
+        person_git(&world.path("app/main"), &["worktree", "add", "-q", "--detach", "../plain"]);
+        assert!(world.ran(), "plain Git runs nothing here, so the test would prove nothing");
+        let made = world.send(create("side")).await;
         assert_eq!(made["ok"], true, "{made:#}");
-        assert!(!ground.ran(), "git.worktree_create ran a program, sandbox {sandbox}");
+        assert!(!world.ran(), "git.worktree_create ran a program, sandbox {sandbox}");
         assert!(made["warnings"].to_string().contains("filter program"), "{made:#}");
-        assert_eq!(fs::read_to_string(ground.path("app/side/a.txt")).expect("it is there"), "three\n");
+        assert_eq!(fs::read_to_string(world.path("app/side/a.txt")).expect("it is there"), "three\n");
         // One that only the other working tree's own configuration names.
-        let own = ground.path("app/main/.git/worktrees/side/config.worktree");
+        let own = world.path("app/main/.git/worktrees/side/config.worktree");
         let settings = format!(
             "[filter \"y\"]\n\tclean = {program}\n\trequired = true\n[core]\n\tfsmonitor = {program}\n"
         );
         fs::write(own, settings).expect("a file is written");
-        ground.write("app/side/.gitattributes", "*.txt filter=y\n");
-        ground.write("app/side/a.txt", "changed\n");
-        assert_eq!(ground.code(remove("side", false)).await, "conflict");
-        assert!(!ground.ran(), "git.worktree_remove ran a program, sandbox {sandbox}");
-        ground.data(remove("side", true)).await;
-        assert!(!ground.ran(), "git.worktree_remove ran a program, sandbox {sandbox}");
-        assert!(!ground.path("app/side").exists() && !ground.path("app/main/.git/worktrees/side").exists());
-        assert!(ground.path("app/main/a.txt").exists(), "the main one stays");
+        world.write("app/side/.gitattributes", "*.txt filter=y\n");
+        world.write("app/side/a.txt", "changed\n");
+        assert_eq!(world.code(remove("side", false)).await, "conflict");
+        assert!(!world.ran(), "git.worktree_remove ran a program, sandbox {sandbox}");
+        world.data(remove("side", true)).await;
+        assert!(!world.ran(), "git.worktree_remove ran a program, sandbox {sandbox}");
+        assert!(!world.path("app/side").exists() && !world.path("app/main/.git/worktrees/side").exists());
+        assert!(world.path("app/main/a.txt").exists(), "the main one stays");
     }
 }
 
@@ -81,17 +81,17 @@ async fn a_scope_in_a_repository_gets_no_working_tree_of_the_rest() {
     if lacks(Need::Git) {
         return;
     }
-    let ground = GitScope::new("whole/part", json!({}));
-    ground.repository("whole");
-    ground.write("whole/part/x.txt", "x\n");
-    ground.git("whole", &["add", "."]);
-    ground.git("whole", &["commit", "-q", "-m", "three"]);
-    ground.git("whole", &["worktree", "add", "-q", "--detach", "../outside-tree"]);
+    let world = GitScope::new("whole/part", json!({}));
+    world.repository("whole");
+    world.write("whole/part/x.txt", "x\n");
+    world.git("whole", &["add", "."]);
+    world.git("whole", &["commit", "-q", "-m", "three"]);
+    world.git("whole", &["worktree", "add", "-q", "--detach", "../outside-tree"]);
     let mut ask = create("side");
     ask["target"] = json!(".");
-    let answer = ground.send(ask).await;
+    let answer = world.send(ask).await;
     assert_eq!(answer["error"]["details"]["rule"], "repository", "{answer:#}");
-    let list = ground.data(json!({"op": "git.worktree_list"})).await;
+    let list = world.data(json!({"op": "git.worktree_list"})).await;
     assert_eq!(list, json!({"worktrees": [], "outside": 2, "truncated": false}));
 }
 
@@ -100,17 +100,17 @@ async fn a_working_tree_that_git_was_made_to_believe_in_is_not_removed() {
     if lacks(Need::Git) {
         return;
     }
-    let ground = GitScope::new("app", json!({}));
-    committed(&ground);
-    ground.git("app/main", &["worktree", "add", "-q", "--detach", "../side"]);
-    ground.write("app/precious/a.txt", "not of any repository\n");
-    ground.repository("app/other");
-    ground.git("app/other", &["add", "."]);
-    ground.git("app/other", &["commit", "-q", "-m", "three"]);
-    ground.git("app/other", &["worktree", "add", "-q", "--detach", "../of-other"]);
-    ground.write("outside/a.txt", "outside\n");
+    let world = GitScope::new("app", json!({}));
+    committed(&world);
+    world.git("app/main", &["worktree", "add", "-q", "--detach", "../side"]);
+    world.write("app/precious/a.txt", "not of any repository\n");
+    world.repository("app/other");
+    world.git("app/other", &["add", "."]);
+    world.git("app/other", &["commit", "-q", "-m", "three"]);
+    world.git("app/other", &["worktree", "add", "-q", "--detach", "../of-other"]);
+    world.write("outside/a.txt", "outside\n");
     // What Git has noted of `side` now names other folders.
-    let note = ground.path("app/main/.git/worktrees/side/gitdir");
+    let note = world.path("app/main/.git/worktrees/side/gitdir");
     for (folder, asked) in [
         ("app/precious", "precious"),
         ("app/other", "other"),
@@ -118,12 +118,12 @@ async fn a_working_tree_that_git_was_made_to_believe_in_is_not_removed() {
         ("outside", "../outside"),
         ("app/main", "main"),
     ] {
-        fs::write(&note, format!("{}/.git\n", written(&ground.path(folder)))).expect("a file is written");
-        let answer = ground.send(remove(asked, true)).await;
+        fs::write(&note, format!("{}/.git\n", written(&world.path(folder)))).expect("a file is written");
+        let answer = world.send(remove(asked, true)).await;
         assert_eq!(answer["ok"], false, "{folder}: {answer:#}");
-        assert!(ground.path(folder).join("a.txt").exists(), "{folder}: {answer:#}");
+        assert!(world.path(folder).join("a.txt").exists(), "{folder}: {answer:#}");
     }
-    assert!(ground.path("app/main/.git/HEAD").exists());
+    assert!(world.path("app/main/.git/HEAD").exists());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -131,14 +131,14 @@ async fn a_working_tree_whose_folder_is_gone_can_be_forgotten() {
     if lacks(Need::Git) {
         return;
     }
-    let ground = GitScope::new("app", json!({}));
-    committed(&ground);
-    ground.git("app/main", &["worktree", "add", "-q", "-b", "side", "../side"]);
-    remove_tree(&ground.path("app/side")).expect("it is there");
-    let list = ground.data(json!({"op": "git.worktree_list", "target": "main"})).await;
+    let world = GitScope::new("app", json!({}));
+    committed(&world);
+    world.git("app/main", &["worktree", "add", "-q", "-b", "side", "../side"]);
+    remove_tree(&world.path("app/side")).expect("it is there");
+    let list = world.data(json!({"op": "git.worktree_list", "target": "main"})).await;
     assert_eq!(list["worktrees"][1]["missing"], true, "{list:#}");
-    ground.data(remove("side", false)).await;
-    let list = ground.data(json!({"op": "git.worktree_list", "target": "main"})).await;
+    world.data(remove("side", false)).await;
+    let list = world.data(json!({"op": "git.worktree_list", "target": "main"})).await;
     assert_eq!(list["worktrees"].as_array().map(Vec::len), Some(1), "{list:#}");
 }
 
@@ -147,22 +147,22 @@ async fn a_submodule_with_its_work_is_not_lost_without_force() {
     if lacks(Need::Git) {
         return;
     }
-    let ground = GitScope::new("app", json!({}));
-    ground.repository("library");
-    committed(&ground);
-    let library = written(&ground.path("library"));
-    ground.git("app/main", &["submodule", "--quiet", "add", &library, "library"]);
-    ground.git("app/main", &["commit", "-q", "-a", "-m", "with a submodule"]);
-    ground.data(create("side")).await;
+    let world = GitScope::new("app", json!({}));
+    world.repository("library");
+    committed(&world);
+    let library = written(&world.path("library"));
+    world.git("app/main", &["submodule", "--quiet", "add", &library, "library"]);
+    world.git("app/main", &["commit", "-q", "-a", "-m", "with a submodule"]);
+    world.data(create("side")).await;
     // As long as it is empty there is nothing to lose.
     let dry = json!({"op": "git.worktree_remove", "target": "main", "input": {"path": "side"}, "options": {"dryRun": true}});
-    assert_eq!(ground.data(dry).await["counts"]["submodules"], 0);
-    ground.git("app/side", &["submodule", "--quiet", "update", "--init"]);
-    ground.write("app/side/library/a.txt", "work\n");
-    let answer = ground.send(remove("side", false)).await;
+    assert_eq!(world.data(dry).await["counts"]["submodules"], 0);
+    world.git("app/side", &["submodule", "--quiet", "update", "--init"]);
+    world.write("app/side/library/a.txt", "work\n");
+    let answer = world.send(remove("side", false)).await;
     assert_eq!(answer["error"]["details"]["rule"], "worktree-dirty", "{answer:#}");
-    ground.data(remove("side", true)).await;
-    assert!(!ground.path("app/side").exists());
+    world.data(remove("side", true)).await;
+    assert!(!world.path("app/side").exists());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -170,26 +170,26 @@ async fn a_working_tree_that_cannot_be_made_leaves_nothing() {
     if lacks(Need::Git) {
         return;
     }
-    let ground = GitScope::new("app", json!({}));
-    committed(&ground);
-    ground.write("app/taken/x.txt", "x\n");
+    let world = GitScope::new("app", json!({}));
+    committed(&world);
+    world.write("app/taken/x.txt", "x\n");
     let mut paths = vec!["taken", "main"];
     if Need::Links.is_there() {
-        symlink(ground.path("outside"), ground.path("app/link")).expect("a link is made");
+        symlink(world.path("outside"), world.path("app/link")).expect("a link is made");
         paths.extend(["link", "link/side"]);
     }
     for path in paths {
         let mut ask = create("fix");
         ask["input"]["path"] = json!(path);
-        let code = ground.code(ask).await;
+        let code = world.code(ask).await;
         assert!(["conflict", "path_out_of_scope", "not_found"].contains(&code.as_str()), "{path}: {code}");
     }
-    let branches = person_git(&ground.path("app/main"), &["branch", "--list", "fix"]);
+    let branches = person_git(&world.path("app/main"), &["branch", "--list", "fix"]);
     assert!(branches.stdout.is_empty(), "a branch was left");
-    assert!(!ground.path("outside").exists());
+    assert!(!world.path("outside").exists());
     // The branch that is checked out in the main working tree.
     let mut ask = create("main");
     ask["input"]["path"] = json!("again");
-    assert_eq!(ground.code(ask).await, "conflict");
-    assert!(!ground.path("app/again").exists(), "an empty folder was left");
+    assert_eq!(world.code(ask).await, "conflict");
+    assert!(!world.path("app/again").exists(), "an empty folder was left");
 }

@@ -7,8 +7,8 @@ use support::scope::TestScope;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_damaged_is_said_and_the_rest_goes_on() {
-    let ground = TestScope::for_processes(json!({"sandbox": "none", "allowedCommands": ["printf *"]}));
-    let host = ground.host();
+    let world = TestScope::for_processes(json!({"sandbox": "none", "allowedCommands": ["printf *"]}));
+    let host = world.host();
     let mut ids = Vec::new();
     for _ in 0..6 {
         let id = host.start(json!(["printf", "fine"])).await;
@@ -16,16 +16,16 @@ async fn what_is_damaged_is_said_and_the_rest_goes_on() {
         ids.push(id);
     }
     drop(host);
-    let at = |index: usize, name: &str| ground.process(&ids[index]).join(name);
+    let at = |index: usize, name: &str| world.process(&ids[index]).join(name);
     fs::write(at(0, "facts.json"), "{\"id\": 7").expect("written");
     fs::remove_file(at(1, "facts.json")).expect("removed");
     fs::write(at(2, "status"), [0xff; 768]).expect("written");
     fs::remove_file(at(3, "ring-a")).expect("removed");
     fs::write(at(4, "ring-a"), "garbage").expect("written");
-    fs::create_dir(ground.dirs.state.join("processes/not-a-process")).expect("made");
-    fs::write(ground.dirs.state.join("processes/01JD0000000000000000000001"), "a file").expect("written");
+    fs::create_dir(world.dirs.state.join("processes/not-a-process")).expect("made");
+    fs::write(world.dirs.state.join("processes/01JD0000000000000000000001"), "a file").expect("written");
 
-    let host = ground.host();
+    let host = world.host();
     let answer = host.send(json!({"op": "process.list"})).await;
     assert_eq!(answer["ok"], true, "{answer:#}");
     let status = |id: &str| {
@@ -55,6 +55,6 @@ async fn what_is_damaged_is_said_and_the_rest_goes_on() {
     assert_eq!(host.read(&ids[5], json!({})).await["stdout"], "fine");
     let started = host.start(json!(["printf", "more"])).await;
     assert_eq!(host.over(&started).await["stdout"], "more");
-    let listed = ground.cli(&["processes"]);
+    let listed = world.cli(&["processes"]);
     assert!(listed.to_string().contains("damaged"), "{listed:#}");
 }

@@ -9,9 +9,9 @@ use support::service::processes_with;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_process_of_another_scope_does_not_exist() {
-    let ground = TestScope::for_processes(json!({"sandbox": "none", "allowedCommands": ["sleep *"]}));
-    let host = ground.host();
-    let id = host.start(json!(["sleep", ground.word])).await;
+    let world = TestScope::for_processes(json!({"sandbox": "none", "allowedCommands": ["sleep *"]}));
+    let host = world.host();
+    let id = host.start(json!(["sleep", world.word])).await;
     let missing = "01JD0000000000000000000000";
     let ask = async |id: &str, op: &str| {
         let answer = host.send(json!({"scope": "other", "op": op, "target": id})).await;
@@ -31,14 +31,14 @@ async fn a_process_of_another_scope_does_not_exist() {
         Caller { scopes: ScopeGrant::Only(["other".to_owned()].into()), ..Caller::local(Transport::Stdio) };
     let answer = host.send_as(&caller, json!({"op": "process.read", "target": id})).await;
     assert_eq!(answer["error"]["code"], "unknown_scope", "{answer:#}");
-    assert_eq!(processes_with(&ground.word), 1, "it was not touched");
+    assert_eq!(processes_with(&world.word), 1, "it was not touched");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_end_of_an_id_names_a_process_of_its_scope_where_one_has_it() {
-    let ground = TestScope::for_processes(json!({"sandbox": "none", "allowedCommands": ["sleep *"]}));
-    let host = ground.host();
-    let id = host.start(json!(["sleep", ground.word])).await;
+    let world = TestScope::for_processes(json!({"sandbox": "none", "allowedCommands": ["sleep *"]}));
+    let host = world.host();
+    let id = host.start(json!(["sleep", world.word])).await;
     let end = &id[id.len() - 6..];
     for end in [end, &end.to_lowercase(), &id[5..]] {
         assert_eq!(host.read(end, json!({})).await["status"], "running", "{end}");
@@ -49,10 +49,10 @@ async fn the_end_of_an_id_names_a_process_of_its_scope_where_one_has_it() {
         let answer = host.send(json!({"scope": scope, "op": "process.stop", "target": end})).await;
         assert_eq!(answer["ok"], false, "{answer:#}");
     }
-    assert_eq!(processes_with(&ground.word), 1, "it was not touched");
+    assert_eq!(processes_with(&world.word), 1, "it was not touched");
     // Ids that were made at the same moment differ in their last characters alone.
     let other = if &id[19..20] == "A" { "B" } else { "A" };
-    let (folder, next) = (ground.process(&id), format!("{}{other}{end}", &id[..19]));
+    let (folder, next) = (world.process(&id), format!("{}{other}{end}", &id[..19]));
     let twin = folder.with_file_name(&next);
     fs::create_dir(&twin).expect("made");
     for entry in fs::read_dir(&folder).expect("a folder").flatten().filter(|it| it.path().is_file()) {
@@ -71,10 +71,10 @@ async fn the_end_of_an_id_names_a_process_of_its_scope_where_one_has_it() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_services_on_one_folder_see_the_same_processes() {
-    let ground =
+    let world =
         TestScope::for_processes(json!({"sandbox": "none", "allowedCommands": ["sleep *", "printf *"]}));
-    let (first, second) = (ground.host(), ground.host());
-    let stays = first.start(json!(["sleep", ground.word])).await;
+    let (first, second) = (world.host(), world.host());
+    let stays = first.start(json!(["sleep", world.word])).await;
     let prints = second.start(json!(["printf", "hello"])).await;
     assert_eq!(first.over(&prints).await["stdout"], "hello");
     for host in [&first, &second] {
@@ -97,15 +97,15 @@ async fn two_services_on_one_folder_see_the_same_processes() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_pages_of_a_list_hold_each_process_once_running_first_then_newest_first() {
-    let ground = TestScope::for_processes(json!({"sandbox": "none", "allowedCommands": ["sleep *", "true"]}));
-    let host = ground.host();
+    let world = TestScope::for_processes(json!({"sandbox": "none", "allowedCommands": ["sleep *", "true"]}));
+    let host = world.host();
     let mut ended = Vec::new();
     for _ in 0..8 {
         ended.push(host.start(json!(["true"])).await);
     }
     let mut live = Vec::new();
     for _ in 0..4 {
-        live.push(host.start(json!(["sleep", ground.word])).await);
+        live.push(host.start(json!(["sleep", world.word])).await);
     }
     for id in &ended {
         host.over(id).await;

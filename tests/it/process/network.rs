@@ -26,8 +26,8 @@ async fn a_started_server_is_reached_by_the_next_command_of_its_caller_and_scope
         return;
     }
     require_program("python3");
-    let ground = TestScope::for_processes(json!({"sandbox": "full", "shell": "sandboxed"}));
-    let host = ground.host();
+    let world = TestScope::for_processes(json!({"sandbox": "full", "shell": "sandboxed"}));
+    let host = world.host();
     let local = Caller::local(Transport::Stdio);
     let other = Caller { name: "other".to_owned(), token: Some("other-token".to_owned()), ..local.clone() };
     let before = ask(&host, &local, "app").await;

@@ -264,8 +264,8 @@ fn bytes_that_are_no_text_are_counted_and_an_end_in_the_middle_is_given_when_it_
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_long_output_is_read_in_bounded_parts_that_make_the_whole() {
-    let ground = TestScope::for_processes(json!({"sandbox": "none", "allowedCommands": ["seq *"]}));
-    let host = ground.host();
+    let world = TestScope::for_processes(json!({"sandbox": "none", "allowedCommands": ["seq *"]}));
+    let host = world.host();
     let id = host.start(json!(["seq", "-f", "%g größer 猫 \"quoted\"", "1", "4000"])).await;
     let expected: String = (1..=4_000).map(|number| format!("{number} größer 猫 \"quoted\"\n")).collect();
     let (mut given, mut cursor) = (String::new(), Value::Null);
@@ -290,8 +290,8 @@ async fn a_long_output_is_read_in_bounded_parts_that_make_the_whole() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_more_than_is_kept_the_newest_is_there_and_what_fell_out_is_said() {
-    let ground = TestScope::for_processes(json!({"sandbox": "none", "allowedCommands": ["seq *"]}));
-    let host = ground.host();
+    let world = TestScope::for_processes(json!({"sandbox": "none", "allowedCommands": ["seq *"]}));
+    let host = world.host();
     let id = host.start(json!(["seq", "1", "3000000"])).await;
     host.over(&id).await;
     let tail = host.read(&id, json!({"tail": 1})).await;
@@ -301,7 +301,7 @@ async fn of_more_than_is_kept_the_newest_is_there_and_what_fell_out_is_said() {
     // 22,888,896 bytes were printed; at least half of 8 MiB is kept.
     assert!((22_888_896 - (8 << 20)..=22_888_896 - (4 << 20)).contains(&skipped), "{skipped}");
     assert_eq!(read["truncated"], true);
-    let disk: u64 = fs::read_dir(ground.process(&id))
+    let disk: u64 = fs::read_dir(world.process(&id))
         .expect("its folder")
         .flatten()
         .map(|entry| entry.metadata().expect("a file").len())
@@ -311,12 +311,12 @@ async fn of_more_than_is_kept_the_newest_is_there_and_what_fell_out_is_said() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn lines_of_both_streams_come_in_their_order_and_an_open_one_goes_on() {
-    let ground = TestScope::for_processes(json!({"sandbox": "none", "allowedCommands": ["make *"]}));
-    ground.write(
+    let world = TestScope::for_processes(json!({"sandbox": "none", "allowedCommands": ["make *"]}));
+    world.write(
         "Makefile",
         "talk:\n\t@echo one; echo two >&2; echo three; printf 'continue? '; while [ ! -e go ]; do sleep 0.05; done; echo yes\n",
     );
-    let host = ground.host();
+    let host = world.host();
     let id = host.start(json!(["make", "talk"])).await;
     host.printed(&id, "continue? ").await;
     let read = host.read(&id, json!({"stream": "merged"})).await;
@@ -331,7 +331,7 @@ async fn lines_of_both_streams_come_in_their_order_and_an_open_one_goes_on() {
         shown.iter().map(String::as_str).partition(|line| line.contains("stderr"));
     assert_eq!(out, [r#""stdout" "one" null"#, r#""stdout" "three" null"#, r#""stdout" "continue? " true"#]);
     assert!(err.is_empty() || err == [r#""stderr" "two" null"#], "{err:?}");
-    ground.write("go", "");
+    world.write("go", "");
     host.over(&id).await;
     let rest = host.read(&id, json!({"stream": "merged", "cursor": read["nextCursor"]})).await;
     let lines = rest["lines"].as_array().expect("lines");

@@ -15,7 +15,7 @@ use crate::patience::PATIENCE;
 use crate::ports::reserve_port;
 
 /// An installation at a port of its own.
-pub fn ground() -> Installation {
+pub fn world() -> Installation {
     let place = Installation::new();
     for words in [
         &["setup", "project", "--preset", "full", "--yes"][..],
@@ -62,7 +62,7 @@ fn is_alive(process: u64) -> bool {
 
 #[test]
 fn a_service_is_installed_killed_stopped_started_and_removed_by_a_real_user_manager() {
-    let place = ground();
+    let place = world();
     let manager = match Manager::start(&place) {
         Ok(manager) => manager,
         Err(why) => return report_left_out(&format!("a user manager of systemd: {why}")),

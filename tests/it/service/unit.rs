@@ -22,7 +22,7 @@ fn unit(place: &Installation) -> std::path::PathBuf {
 
 #[test]
 fn the_unit_is_in_order_for_systemd_and_its_command_serves() {
-    let place = super::systemd::ground();
+    let place = super::systemd::world();
     let text = fs::read_to_string(place.config()).expect("the config");
     let port = serde_json::from_str::<Value>(&text).expect("JSON")["port"].clone();
     let shown = run(&place, &["service", "install", "--dry-run"]);

@@ -22,28 +22,28 @@ impl Numbers {
 
 #[test]
 fn lines_are_counted_as_git_counts_them_over_many_edits() {
-    let ground = SnapshotScope::new(json!({}));
+    let world = SnapshotScope::new(json!({}));
     let mut numbers = Numbers(0x9e37_79b9_7f4a_7c15);
     let mut texts: Vec<Vec<String>> = Vec::new();
     for file in 0..60 {
         let length = 1 + numbers.below(300);
         let text = (0..length).map(|_| format!("line {}\n", numbers.below(80))).collect::<Vec<String>>();
-        ground.write(format!("d{}/f{file}.txt", file % 5), text.concat());
+        world.write(format!("d{}/f{file}.txt", file % 5), text.concat());
         texts.push(text);
     }
     let git = |words: &[&str]| {
-        let output = person_git(&ground.path("."), words);
+        let output = person_git(&world.path("."), words);
         assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
         output.stdout
     };
     git(&["init", "-q"]);
     git(&["add", "."]);
     git(&["commit", "-q", "-m", "before"]);
-    let before = ground.take();
+    let before = world.take();
     for (file, text) in texts.iter_mut().enumerate() {
         let path = format!("d{}/f{file}.txt", file % 5);
         match numbers.below(6) {
-            0 => fs::remove_file(ground.path(&path)).expect("it is there"),
+            0 => fs::remove_file(world.path(&path)).expect("it is there"),
             1 => {}
             _ => {
                 for _ in 0..=numbers.below(40) {
@@ -53,11 +53,11 @@ fn lines_are_counted_as_git_counts_them_over_many_edits() {
                         _ => text.insert(at, format!("line {}\n", numbers.below(90))),
                     }
                 }
-                ground.write(&path, text.concat());
+                world.write(&path, text.concat());
             }
         }
     }
-    ground.write("new/file.txt", "x\ny\n");
+    world.write("new/file.txt", "x\ny\n");
     git(&["add", "-A"]);
     let printed = git(&["diff", "--cached", "--numstat", "--minimal", "--no-renames"]);
     let theirs: BTreeMap<String, (u64, u64)> = String::from_utf8_lossy(&printed)

@@ -12,16 +12,16 @@ use crate::patience::PATIENCE;
 
 #[test]
 fn a_large_file_has_changed_by_lines_that_are_not_counted() {
-    let ground = SnapshotScope::new(json!({}));
+    let world = SnapshotScope::new(json!({}));
     let limits = SnapshotLimits { file_bytes: 100, ..SnapshotLimits::default() };
-    ground.write("large.txt", "line\n".repeat(100));
-    ground.write("large.bin", [b"\0", "x".repeat(20_000).as_bytes()].concat());
-    ground.write("grows.txt", "small\n");
-    let before = ground.take_within(limits);
-    ground.write("large.txt", "line\n".repeat(101));
-    ground.write("large.bin", [b"\0", "y".repeat(20_000).as_bytes()].concat());
-    ground.write("grows.txt", "line\n".repeat(101));
-    ground.write("new.txt", "line\n".repeat(101));
+    world.write("large.txt", "line\n".repeat(100));
+    world.write("large.bin", [b"\0", "x".repeat(20_000).as_bytes()].concat());
+    world.write("grows.txt", "small\n");
+    let before = world.take_within(limits);
+    world.write("large.txt", "line\n".repeat(101));
+    world.write("large.bin", [b"\0", "y".repeat(20_000).as_bytes()].concat());
+    world.write("grows.txt", "line\n".repeat(101));
+    world.write("new.txt", "line\n".repeat(101));
     let changes = before.compare(&soon()).expect("they are compared");
     assert_eq!(
         lines(&changes),
@@ -32,11 +32,11 @@ fn a_large_file_has_changed_by_lines_that_are_not_counted() {
 
 #[test]
 fn without_room_for_contents_files_are_told_and_not_counted() {
-    let ground = SnapshotScope::new(json!({}));
-    ground.write("a.txt", "a\n");
-    let before = ground.take_within(SnapshotLimits { kept_bytes: 0, ..SnapshotLimits::default() });
-    ground.write("a.txt", "b\n");
-    ground.write("b.txt", "b\n");
+    let world = SnapshotScope::new(json!({}));
+    world.write("a.txt", "a\n");
+    let before = world.take_within(SnapshotLimits { kept_bytes: 0, ..SnapshotLimits::default() });
+    world.write("a.txt", "b\n");
+    world.write("b.txt", "b\n");
     let changes = before.compare(&soon()).expect("they are compared");
     assert_eq!(lines(&changes), ["M - - a.txt", "A 1 0 b.txt"]);
     assert_eq!((changes.insertions, changes.uncounted, changes.truncated), (1, 1, false));
@@ -44,14 +44,14 @@ fn without_room_for_contents_files_are_told_and_not_counted() {
 
 #[test]
 fn too_many_files_are_said_and_none_is_told_that_did_not_change() {
-    let ground = SnapshotScope::new(json!({}));
+    let world = SnapshotScope::new(json!({}));
     for number in 0..200 {
-        ground.write(format!("d{}/f{number}.txt", number % 7), "same\n");
+        world.write(format!("d{}/f{number}.txt", number % 7), "same\n");
     }
     std::thread::sleep(Duration::from_millis(20));
-    let before = ground.take_within(SnapshotLimits { files: 50, ..SnapshotLimits::default() });
-    ground.write("d1/f1.txt", "changed\n");
-    fs::remove_file(ground.path("d0/f0.txt")).expect("it is there");
+    let before = world.take_within(SnapshotLimits { files: 50, ..SnapshotLimits::default() });
+    world.write("d1/f1.txt", "changed\n");
+    fs::remove_file(world.path("d0/f0.txt")).expect("it is there");
     let changes = before.compare(&soon()).expect("they are compared");
     assert!(changes.truncated);
     for file in &changes.files {
@@ -61,33 +61,33 @@ fn too_many_files_are_said_and_none_is_told_that_did_not_change() {
 
 #[test]
 fn a_snapshot_is_cancelled_and_times_out() {
-    let ground = SnapshotScope::new(json!({}));
+    let world = SnapshotScope::new(json!({}));
     for number in 0..200 {
-        ground.write(format!("f{number}.txt"), "a\n");
+        world.write(format!("f{number}.txt"), "a\n");
     }
-    let folder = ground.permitted(".");
+    let folder = world.permitted(".");
     let cancel = Cancel::after(*PATIENCE);
     cancel.cancel();
-    let state = ground.path("../home/state");
+    let state = world.path("../home/state");
     let take = |limits| Snapshot::take(&folder, &state, limits, &cancel);
     let failure = take(SnapshotLimits::default()).expect_err("it was cancelled");
     assert_eq!(failure.code, ErrorCode::Cancelled);
     // Its own limit ends it with what it has.
-    let before = ground.take_within(SnapshotLimits { time: Duration::ZERO, ..SnapshotLimits::default() });
+    let before = world.take_within(SnapshotLimits { time: Duration::ZERO, ..SnapshotLimits::default() });
     assert!(before.compare(&soon()).expect("they are compared").truncated);
 }
 
 #[test]
 fn a_folder_that_is_gone_is_said() {
-    let ground = SnapshotScope::new(json!({}));
-    ground.write("part/a.txt", "a\n");
-    let state = ground.path("../home/state");
-    let part = ground.permitted("part");
+    let world = SnapshotScope::new(json!({}));
+    world.write("part/a.txt", "a\n");
+    let state = world.path("../home/state");
+    let part = world.permitted("part");
     let before = Snapshot::take(&part, &state, SnapshotLimits::default(), &soon()).expect("it is taken");
-    ground.write("beside.txt", "outside of it\n");
-    ground.write("part/b.txt", "b\n");
+    world.write("beside.txt", "outside of it\n");
+    world.write("part/b.txt", "b\n");
     assert_eq!(lines(&before.compare(&soon()).expect("they are compared")), ["A 1 0 part/b.txt"]);
-    fs::remove_dir_all(ground.path("part")).expect("it is there");
+    fs::remove_dir_all(world.path("part")).expect("it is there");
     let failure = before.compare(&soon()).expect_err("the folder is gone");
     assert_eq!(failure.code, ErrorCode::NotFound);
 }

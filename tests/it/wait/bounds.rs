@@ -18,10 +18,10 @@ use support::http_client::{api, send};
 use support::service::TestService;
 
 /// Begins waits that end only when they are given up.
-fn begin(hall: &TestService, count: usize, gone: &CancellationToken) -> JoinSet<Value> {
+fn begin(host: &TestService, count: usize, gone: &CancellationToken) -> JoinSet<Value> {
     let mut waits = JoinSet::new();
     for _ in 0..count {
-        let (service, gone) = (Arc::clone(&hall.service), gone.clone());
+        let (service, gone) = (Arc::clone(&host.service), gone.clone());
         waits.spawn(async move {
             let input =
                 json!({"any": [{"until": "time", "seconds": 3600}, {"until": "file", "path": "never"}]});
@@ -37,8 +37,8 @@ fn begin(hall: &TestService, count: usize, gone: &CancellationToken) -> JoinSet<
 const PLACES: usize = 192;
 
 /// Begins more waits than there are places, and takes out those that are refused: then every place is taken.
-async fn fill(hall: &TestService, gone: &CancellationToken) -> JoinSet<Value> {
-    let mut waits = begin(hall, PLACES + 44, gone);
+async fn fill(host: &TestService, gone: &CancellationToken) -> JoinSet<Value> {
+    let mut waits = begin(host, PLACES + 44, gone);
     while waits.len() > PLACES {
         let ended = tokio::time::timeout(*PATIENCE, waits.join_next());
         let refused = ended.await.expect("one is refused").expect("one is left").expect("it ends");
@@ -49,34 +49,34 @@ async fn fill(hall: &TestService, gone: &CancellationToken) -> JoinSet<Value> {
 }
 
 /// Sends a wait that is over soon.
-async fn short(hall: &TestService) -> Value {
-    hall.send(json!({"op": "process.wait", "input": {"any": [{"until": "time", "seconds": 0.01}]}})).await
+async fn short(host: &TestService) -> Value {
+    host.send(json!({"op": "process.wait", "input": {"any": [{"until": "time", "seconds": 0.01}]}})).await
 }
 
 /// Sends a wait that is over soon until it gets a place.
-async fn until_there_is_room(hall: &TestService) {
-    eventually_some("a place is free", async || (short(hall).await["ok"] == true).then_some(())).await;
+async fn until_there_is_room(host: &TestService) {
+    eventually_some("a place is free", async || (short(host).await["ok"] == true).then_some(())).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn waits_take_no_turn_from_others_are_bounded_and_give_their_places_back() {
-    let hall = TestService::for_waits();
+    let host = TestService::for_waits();
     let gone = CancellationToken::new();
-    let waits = fill(&hall, &gone).await;
-    assert_eq!(short(&hall).await["error"]["details"]["rule"], "too-many-held");
+    let waits = fill(&host, &gone).await;
+    assert_eq!(short(&host).await["error"]["details"]["rule"], "too-many-held");
     for _ in 0..8 {
-        hall.data(json!({"op": "file.stat"})).await;
+        host.data(json!({"op": "file.stat"})).await;
     }
     gone.cancel();
     let answers = waits.join_all().await;
     assert!(answers.iter().all(|answer| answer["error"]["code"] == "cancelled"), "{answers:#?}");
-    assert_eq!(short(&hall).await["ok"], true);
+    assert_eq!(short(&host).await["ok"], true);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn waits_for_many_ports_leave_room_to_stop_the_process() {
-    let hall = TestService::for_waits();
-    let process = hall.python("print('up'); time.sleep(600)").await;
+    let host = TestService::for_waits();
+    let process = host.python("print('up'); time.sleep(600)").await;
     let mut waits = JoinSet::new();
     let ports: Vec<u16> = (0..32).map(|_| reserve_port()).collect();
     for _ in 0..16 {
@@ -84,7 +84,7 @@ async fn waits_for_many_ports_leave_room_to_stop_the_process() {
             ports.iter().map(|port| json!({"until": "port", "process": process, "port": port})).collect();
         let envelope =
             json!({"op": "process.wait", "input": {"any": ports}, "options": {"timeoutSeconds": 600}});
-        let service = Arc::clone(&hall.service);
+        let service = Arc::clone(&host.service);
         waits.spawn(async move {
             let caller = Caller::local(Transport::Stdio);
             let gone = CancellationToken::new();
@@ -92,9 +92,9 @@ async fn waits_for_many_ports_leave_room_to_stop_the_process() {
         });
     }
     for _ in 0..8 {
-        hall.wait(json!({"any": [{"until": "text", "process": process, "text": "up"}]})).await;
+        host.wait(json!({"any": [{"until": "text", "process": process, "text": "up"}]})).await;
     }
-    let stopped = hall.data(json!({"op": "process.stop", "target": process})).await;
+    let stopped = host.data(json!({"op": "process.stop", "target": process})).await;
     assert_eq!(stopped["stopped"][0]["status"], "ended", "{stopped:#}");
     for answer in waits.join_all().await {
         assert_eq!(answer["data"]["outcome"], "impossible", "{answer:#}");
@@ -103,13 +103,13 @@ async fn waits_for_many_ports_leave_room_to_stop_the_process() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_client_that_vanishes_ends_its_wait() {
-    let hall = TestService::for_waits();
+    let host = TestService::for_waits();
     let gone = CancellationToken::new();
-    let mut waits = fill(&hall, &gone).await;
+    let mut waits = fill(&host, &gone).await;
     // The futures are dropped, as a transport does when its connection breaks.
     waits.abort_all();
     while waits.join_next().await.is_some() {}
-    until_there_is_room(&hall).await;
+    until_there_is_room(&host).await;
 }
 
 /// How many connections the listener keeps open.
@@ -117,12 +117,12 @@ const CONNECTIONS: usize = 400;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn health_is_answered_while_all_else_that_can_be_taken_is_taken() {
-    let hall = TestService::for_waits();
-    let tokens: Vec<String> = (0..40).map(|at| hall.token(&format!("client-{at}"))).collect();
+    let host = TestService::for_waits();
+    let tokens: Vec<String> = (0..40).map(|at| host.token(&format!("client-{at}"))).collect();
     let shutdown = CancellationToken::new();
-    let keys = Arc::new(KeyRing::open(hall.dirs.clone()));
-    let settings = HttpSettings { port: 0, ..HttpSettings::from_config(&hall.config) };
-    let server = Server::bind(Arc::clone(&hall.service), keys, settings).await;
+    let keys = Arc::new(KeyRing::open(host.dirs.clone()));
+    let settings = HttpSettings { port: 0, ..HttpSettings::from_config(&host.config) };
+    let server = Server::bind(Arc::clone(&host.service), keys, settings).await;
     let server = server.unwrap_or_else(|failure| panic!("the listener starts: {failure}"));
     let address = server.address();
     let serving = tokio::spawn(server.run(shutdown.clone()));
@@ -172,12 +172,12 @@ async fn health_is_answered_while_all_else_that_can_be_taken_is_taken() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn three_hundred_waits_of_one_token_keep_no_other_client_waiting() {
-    let hall = TestService::for_waits();
-    let (one, other) = (hall.token("one"), hall.token("other"));
+    let host = TestService::for_waits();
+    let (one, other) = (host.token("one"), host.token("other"));
     let shutdown = CancellationToken::new();
-    let keys = Arc::new(KeyRing::open(hall.dirs.clone()));
-    let settings = HttpSettings { port: 0, ..HttpSettings::from_config(&hall.config) };
-    let server = Server::bind(Arc::clone(&hall.service), keys, settings).await;
+    let keys = Arc::new(KeyRing::open(host.dirs.clone()));
+    let settings = HttpSettings { port: 0, ..HttpSettings::from_config(&host.config) };
+    let server = Server::bind(Arc::clone(&host.service), keys, settings).await;
     let server = server.unwrap_or_else(|failure| panic!("the listener starts: {failure}"));
     let address = server.address();
     let serving = tokio::spawn(server.run(shutdown.clone()));

@@ -20,29 +20,29 @@ const UNTIL_GO: &str = "while not os.path.exists('go'): time.sleep(0.01)";
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_end_is_seen_with_its_exit_code_and_another_code_is_impossible() {
-    let hall = TestService::for_waits();
-    let process = hall.python(&format!("{UNTIL_GO}\nsys.exit(3)")).await;
+    let host = TestService::for_waits();
+    let process = host.python(&format!("{UNTIL_GO}\nsys.exit(3)")).await;
     let exit = json!({"any": [{"until": "exit", "process": process}]});
-    let data = hall.wait_and(exit, async || hall.write("go", "")).await;
+    let data = host.wait_and(exit, async || host.write("go", "")).await;
     assert_eq!(data["outcome"], "held", "{data:#}");
     assert_eq!((&only(&data)["exitCode"], &only(&data)["processId"]), (&json!(3), &json!(process)));
-    let data = hall.wait(json!({"any": [{"until": "exit", "process": process, "code": 0}]})).await;
+    let data = host.wait(json!({"any": [{"until": "exit", "process": process, "code": 0}]})).await;
     assert_eq!(data["outcome"], "impossible");
     assert_eq!(only(&data)["why"], "the process has ended with exit code 3");
-    let data = hall.wait(json!({"all": [{"until": "exit", "process": process, "code": 3}]})).await;
+    let data = host.wait(json!({"all": [{"until": "exit", "process": process, "code": 3}]})).await;
     assert_eq!(data["outcome"], "held");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_end_of_a_process_whose_keeper_was_killed_is_an_end_without_a_code() {
-    let hall = TestService::for_waits();
-    let process = hall.python("print('up'); time.sleep(600)").await;
-    hall.wait(json!({"any": [{"until": "text", "process": process, "text": "up"}]})).await;
+    let host = TestService::for_waits();
+    let process = host.python("print('up'); time.sleep(600)").await;
+    host.wait(json!({"any": [{"until": "text", "process": process, "text": "up"}]})).await;
     let exit = json!({"any": [{"until": "exit", "process": process}]});
-    let data = hall.wait_and(exit, async || hall.kill_keepers()).await;
+    let data = host.wait_and(exit, async || host.kill_keepers()).await;
     assert_eq!((&data["outcome"], &only(&data)["exitCode"]), (&json!("held"), &json!(null)));
     let code = json!({"any": [{"until": "exit", "process": process, "code": 0}]});
-    let data = hall.wait(code).await;
+    let data = host.wait(code).await;
     assert_eq!(
         (&data["outcome"], &only(&data)["why"]),
         (&json!("impossible"), &json!("the process was lost"))
@@ -51,17 +51,17 @@ async fn the_end_of_a_process_whose_keeper_was_killed_is_an_end_without_a_code()
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_line_is_seen_whether_it_was_printed_before_the_wait_or_comes_later() {
-    let hall = TestService::for_waits();
+    let host = TestService::for_waits();
     let program = format!(
         "print('starting'); print('warming', file=sys.stderr)\n{UNTIL_GO}\nprint('ready on 5173 now'); time.sleep(600)"
     );
-    let process = hall.python(&program).await;
+    let process = host.python(&program).await;
     // Both lines are kept before the third is printed, so that its position is known.
     let printed = |text: &str| json!({"until": "text", "process": process, "text": text});
-    hall.wait(json!({"all": [printed("starting"), printed("warming")]})).await;
+    host.wait(json!({"all": [printed("starting"), printed("warming")]})).await;
     let input = json!({"any": [{"until": "regex", "process": process, "pattern": r"ready on (\d+)\b"}]});
-    let later = hall.wait_and(input.clone(), async || hall.write("go", "")).await;
-    let before = hall.wait(input).await;
+    let later = host.wait_and(input.clone(), async || host.write("go", "")).await;
+    let before = host.wait(input).await;
     for data in [later, before] {
         let seen = only(&data);
         assert_eq!((&seen["line"], &seen["stream"]), (&json!("ready on 5173 now"), &json!("stdout")));
@@ -70,13 +70,13 @@ async fn a_line_is_seen_whether_it_was_printed_before_the_wait_or_comes_later() 
         assert!(seen["next"] == 34 || seen["next"] == 35, "{seen:#}");
     }
     let text = json!({"until": "text", "text": "warm"});
-    let data = hall.data(json!({"op": "process.wait", "target": process, "input": {"any": [text]}})).await;
+    let data = host.data(json!({"op": "process.wait", "target": process, "input": {"any": [text]}})).await;
     assert_eq!(only(&data)["stream"], "stderr");
-    let read = hall.data(json!({"op": "process.read", "target": process})).await;
+    let read = host.data(json!({"op": "process.read", "target": process})).await;
     let after = json!({"any": [{"until": "text", "process": process, "text": "ready", "from": 35},
                                {"until": "text", "process": process, "text": "r", "from": read["nextCursor"]},
                                {"until": "time", "seconds": 0.2}]});
-    let data = hall.wait(after).await;
+    let data = host.wait(after).await;
     assert_eq!(data["conditions"][0]["standing"], "waiting", "{data:#}");
     assert_eq!(data["conditions"][1]["standing"], "waiting");
     assert_eq!(data["conditions"][2]["standing"], "held");
@@ -84,27 +84,27 @@ async fn a_line_is_seen_whether_it_was_printed_before_the_wait_or_comes_later() 
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_prompt_is_seen_although_its_line_does_not_end() {
-    let hall = TestService::for_waits();
-    let process = hall.python("print('hello'); print('>>> ', end='', flush=True); time.sleep(600)").await;
-    let data = hall.wait(json!({"any": [{"until": "regex", "process": process, "pattern": "^>>> $"}]})).await;
+    let host = TestService::for_waits();
+    let process = host.python("print('hello'); print('>>> ', end='', flush=True); time.sleep(600)").await;
+    let data = host.wait(json!({"any": [{"until": "regex", "process": process, "pattern": "^>>> $"}]})).await;
     assert_eq!(only(&data)["line"], ">>> ");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_an_ended_process_did_not_print_is_impossible_at_once() {
-    let hall = TestService::for_waits();
-    let ended = hall.python("print('done')").await;
-    let lives = hall.python("time.sleep(600)").await;
+    let host = TestService::for_waits();
+    let ended = host.python("print('done')").await;
+    let lives = host.python("time.sleep(600)").await;
     let never = json!({"until": "text", "process": ended, "text": "never"});
     let port = json!({"until": "port", "process": ended, "port": 1});
     let open = json!({"until": "exit", "process": lives});
-    let data = hall.wait(json!({"all": [never, open]})).await;
+    let data = host.wait(json!({"all": [never, open]})).await;
     assert_eq!(data["outcome"], "impossible");
     assert_eq!(data["conditions"][0]["why"], "the process has ended with exit code 0 without printing it");
     assert_eq!(data["conditions"][1]["standing"], "waiting");
-    let data = hall.wait(json!({"any": [never, port]})).await;
+    let data = host.wait(json!({"any": [never, port]})).await;
     assert_eq!(data["outcome"], "impossible");
-    let data = hall.wait(json!({"any": [never, {"until": "time", "seconds": 0.1}]})).await;
+    let data = host.wait(json!({"any": [never, {"until": "time", "seconds": 0.1}]})).await;
     assert_eq!(data["outcome"], "held", "time can still pass");
 }
 
@@ -128,22 +128,22 @@ server.serve_forever()
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_server_is_awaited_by_its_port_and_by_its_answer_in_its_own_network() {
-    let hall = TestService::for_waits();
-    let (server, other) = (hall.python(SERVER).await, hall.python("time.sleep(600)").await);
+    let host = TestService::for_waits();
+    let (server, other) = (host.python(SERVER).await, host.python("time.sleep(600)").await);
     let line = json!({"any": [{"until": "regex", "process": server, "pattern": r"^\d+$"}]});
-    let data = hall.wait(line).await;
+    let data = host.wait(line).await;
     let port: u16 = only(&data)["line"].as_str().and_then(|line| line.parse().ok()).expect("a port");
     let listens = json!({"any": [{"until": "port", "process": server, "port": port}]});
-    let data = hall.wait_and(listens, async || hall.write("go", "")).await;
+    let data = host.wait_and(listens, async || host.write("go", "")).await;
     assert_eq!(data["outcome"], "held", "{data:#}");
     let http = json!({"until": "http", "process": server, "port": port, "path": "/health"});
-    let data = hall.wait(json!({"any": [http]})).await;
+    let data = host.wait(json!({"any": [http]})).await;
     assert_eq!((&data["outcome"], &only(&data)["status"]), (&json!("held"), &json!(200)));
     assert!(only(&data)["body"].as_str().is_some_and(|body| body.starts_with("page xxx")), "{data:#}");
     assert_eq!(only(&data)["bodyTruncated"], true, "{data:#}");
     if !lacks_full_sandbox() {
         let elsewhere = json!({"until": "port", "process": other, "port": port});
-        let data = hall.wait(json!({"any": [elsewhere]})).await;
+        let data = host.wait(json!({"any": [elsewhere]})).await;
         assert_eq!(
             data["outcome"], "held",
             "those of one caller in one scope share their loopback: {data:#}"
@@ -153,23 +153,23 @@ async fn a_server_is_awaited_by_its_port_and_by_its_answer_in_its_own_network() 
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_file_is_awaited_until_it_comes_changes_or_goes() {
-    let hall = TestService::for_waits();
+    let host = TestService::for_waits();
     let file = |state: &str| json!({"any": [{"until": "file", "path": "made", "state": state}]});
-    let data = hall.wait_and(file("exists"), async || hall.write("made", "1")).await;
+    let data = host.wait_and(file("exists"), async || host.write("made", "1")).await;
     assert_eq!(data["outcome"], "held");
-    let data = hall.wait_and(file("changed"), async || hall.write("made", "22")).await;
+    let data = host.wait_and(file("changed"), async || host.write("made", "22")).await;
     assert_eq!(data["outcome"], "held");
-    let remove = async || fs::remove_file(hall.path("made")).expect("removed");
-    let data = hall.wait_and(file("absent"), remove).await;
+    let remove = async || fs::remove_file(host.path("made")).expect("removed");
+    let data = host.wait_and(file("absent"), remove).await;
     assert_eq!(data["outcome"], "held");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_file_is_awaited_only_inside_the_scope_and_by_those_who_may_read() {
-    let hall = TestService::for_waits();
+    let host = TestService::for_waits();
     for (path, code) in [("../out", "path_out_of_scope"), (".env", "permission_denied")] {
         let input = json!({"any": [{"until": "file", "path": path}]});
-        let answer = hall.send(json!({"op": "process.wait", "input": input})).await;
+        let answer = host.send(json!({"op": "process.wait", "input": input})).await;
         assert_eq!(answer["error"]["code"], code, "{answer:#}");
     }
     let blind = TestService::for_waits_with(&["process:manage"]);
@@ -181,46 +181,46 @@ async fn a_file_is_awaited_only_inside_the_scope_and_by_those_who_may_read() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn quiet_is_counted_from_the_last_output_and_an_end_is_quiet() {
-    let hall = TestService::for_waits();
+    let host = TestService::for_waits();
     let program = format!("print('up')\n{UNTIL_GO}\nprint('again'); time.sleep(600)");
-    let process = hall.python(&program).await;
-    hall.wait(json!({"any": [{"until": "text", "process": process, "text": "up"}]})).await;
+    let process = host.python(&program).await;
+    host.wait(json!({"any": [{"until": "text", "process": process, "text": "up"}]})).await;
     // Only lower bounds of time: the wait begins, a second later the program prints, and from then on it must take as
     // long as was asked for. Counted from its beginning it would be a second short.
     let seconds = Duration::from_secs(5);
     let quiet = json!({"all": [{"until": "quiet", "process": process, "seconds": seconds.as_secs()}]});
     let mut printed = None;
-    let data = hall
+    let data = host
         .wait_and(quiet, async || {
             tokio::time::sleep(Duration::from_secs(1)).await;
             printed = Some(Instant::now());
-            hall.write("go", "");
+            host.write("go", "");
         })
         .await;
     let rested = printed.expect("it acted").elapsed();
     assert_eq!(data["outcome"], "held");
     assert!(rested >= seconds, "it held {rested:?} after the last output");
-    let read = hall.data(json!({"op": "process.read", "target": process})).await;
+    let read = host.data(json!({"op": "process.read", "target": process})).await;
     assert_eq!(read["stdout"], "up\nagain\n");
-    let ended = hall.python("pass").await;
+    let ended = host.python("pass").await;
     let quiet = json!({"all": [{"until": "quiet", "process": ended, "seconds": 86400}]});
-    assert_eq!(hall.wait(quiet).await["outcome"], "held");
+    assert_eq!(host.wait(quiet).await["outcome"], "held");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn all_wants_each_of_them_at_one_time_or_another() {
-    let hall = TestService::for_waits();
+    let host = TestService::for_waits();
     let program = format!("print('one')\n{UNTIL_GO}\nprint('two', file=sys.stderr); time.sleep(600)");
-    let process = hall.python(&program).await;
+    let process = host.python(&program).await;
     let condition = |text: &str| json!({"until": "text", "process": process, "text": text});
     let file = json!({"until": "file", "path": "brief"});
-    hall.write("brief", "");
-    hall.wait(json!({"any": [condition("one")]})).await;
+    host.write("brief", "");
+    host.wait(json!({"any": [condition("one")]})).await;
     let all = json!({"all": [condition("two"), condition("one"), file]});
-    let data = hall
+    let data = host
         .wait_and_when("file has held", all, async || {
-            fs::remove_file(hall.path("brief")).expect("removed");
-            hall.write("go", "");
+            fs::remove_file(host.path("brief")).expect("removed");
+            host.write("go", "");
         })
         .await;
     assert_eq!(data["outcome"], "held");
@@ -231,7 +231,7 @@ async fn all_wants_each_of_them_at_one_time_or_another() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_no_condition_is_refused_with_the_field() {
-    let hall = TestService::for_waits();
+    let host = TestService::for_waits();
     for (input, field) in [
         (json!({}), "input.any"),
         (json!({"any": []}), "input.any"),
@@ -250,11 +250,11 @@ async fn what_is_no_condition_is_refused_with_the_field() {
         (json!({"any": [{"until": "often"}]}), "input.any[0].until"),
         (json!({"any": [{"until": "time", "seconds": 1, "for": 1}]}), "input.any[0].for"),
     ] {
-        let answer = hall.send(json!({"op": "process.wait", "input": input})).await;
+        let answer = host.send(json!({"op": "process.wait", "input": input})).await;
         assert_eq!(answer["error"]["code"], "invalid_request", "{input}: {answer:#}");
         assert_eq!(answer["error"]["details"]["field"], field, "{input}: {answer:#}");
     }
     let absent = json!({"any": [{"until": "exit", "process": "01JD0000000000000000000000"}]});
-    let answer = hall.send(json!({"op": "process.wait", "input": absent})).await;
+    let answer = host.send(json!({"op": "process.wait", "input": absent})).await;
     assert_eq!(answer["error"]["code"], "process_not_found");
 }

@@ -17,10 +17,10 @@ fn wait(conditions: Value) -> Value {
 }
 
 /// Calls process.wait with a progress token, and checks the notifications. What it waits for comes after some of them.
-async fn check(hall: &TestService, client: &mut StdioClient, token: Value) {
-    let _ = fs::remove_file(hall.path("go"));
+async fn check(host: &TestService, client: &mut StdioClient, token: Value) {
+    let _ = fs::remove_file(host.path("go"));
     let conditions = json!([{"until": "file", "path": "there"}, {"until": "file", "path": "go"}]);
-    hall.write("there", "");
+    host.write("there", "");
     let params = json!({"name": "computer_query", "arguments": whole(wait(conditions)), "_meta": {"progressToken": token}});
     let began = Instant::now();
     client.send(&json!({"jsonrpc": "2.0", "id": "w", "method": "tools/call", "params": params})).await;
@@ -36,7 +36,7 @@ async fn check(hall: &TestService, client: &mut StdioClient, token: Value) {
         reports += u32::from(notification["message"] == "1 of 2 conditions: file has held, file not yet");
         notifications.push(notification);
         if reports == 2 {
-            hall.write("go", "");
+            host.write("go", "");
         }
     };
     assert_eq!(outcome(&answer)["data"]["outcome"], "held");
@@ -49,10 +49,10 @@ async fn check(hall: &TestService, client: &mut StdioClient, token: Value) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_request_with_a_token_is_told_how_far_it_is_and_one_without_is_not() {
-    let hall = TestService::for_waits();
-    let (mut client, _) = in_memory(hall.backend(), CancellationToken::new());
+    let host = TestService::for_waits();
+    let (mut client, _) = in_memory(host.backend(), CancellationToken::new());
     client.initialize("2025-11-25").await;
-    check(&hall, &mut client, json!("t-1")).await;
+    check(&host, &mut client, json!("t-1")).await;
     // `call` takes the next message for the answer: a notification would be noticed.
     let answer = client.call("computer_query", wait(json!([{"until": "time", "seconds": 1.3}]))).await;
     assert_eq!(outcome(&answer)["data"]["outcome"], "held");
@@ -66,17 +66,17 @@ async fn progress_comes_through_the_local_socket_of_a_running_service() {
     use bailiwick::contract::{Failure, Transport};
     use std::sync::Arc;
 
-    let hall = TestService::for_waits();
+    let host = TestService::for_waits();
     let shutdown = CancellationToken::new();
-    let listener = Listener::bind(&socket::path(&hall.dirs)).expect("the socket is free");
-    let keys = Arc::new(KeyRing::open(hall.dirs.clone()));
-    let serving = tokio::spawn(socket::serve(listener, Arc::clone(&hall.service), keys, shutdown.clone()));
+    let listener = Listener::bind(&socket::path(&host.dirs)).expect("the socket is free");
+    let keys = Arc::new(KeyRing::open(host.dirs.clone()));
+    let serving = tokio::spawn(socket::serve(listener, Arc::clone(&host.service), keys, shutdown.clone()));
     let embed = Box::new(|| Err(Failure::invalid("", "the running service is used")));
-    let backend = Backend::open(&hall.dirs, Hello::new(Transport::Stdio, None), embed).await.expect("let in");
+    let backend = Backend::open(&host.dirs, Hello::new(Transport::Stdio, None), embed).await.expect("let in");
     assert!(backend.is_remote());
     let (mut client, _) = in_memory(backend, CancellationToken::new());
     client.initialize("2025-06-18").await;
-    check(&hall, &mut client, json!(7)).await;
+    check(&host, &mut client, json!(7)).await;
     shutdown.cancel();
     serving.await.expect("no panic");
 }
@@ -84,8 +84,8 @@ async fn progress_comes_through_the_local_socket_of_a_running_service() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_command_says_that_it_runs() {
     require_program("python3");
-    let hall = TestService::for_waits();
-    let (mut client, _) = in_memory(hall.backend(), CancellationToken::new());
+    let host = TestService::for_waits();
+    let (mut client, _) = in_memory(host.backend(), CancellationToken::new());
     client.initialize("2025-11-25").await;
     let program = "import os, time\nwhile not os.path.exists('go'): time.sleep(0.02)";
     let arguments = json!({"op": "command.run", "input": {"command": ["python3", "-c", program]},
@@ -101,7 +101,7 @@ async fn a_command_says_that_it_runs() {
             "{message}"
         );
     }
-    hall.write("go", "");
+    host.write("go", "");
     let answer = loop {
         let message = client.receive().await;
         if message["id"] == "c" {

@@ -19,8 +19,8 @@ fn call(id: &str) -> Value {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_two_requests_with_one_id_the_second_is_refused_and_the_first_answered() {
-    let hall = TestService::for_waits();
-    let (mut client, _) = in_memory(hall.backend(), CancellationToken::new());
+    let host = TestService::for_waits();
+    let (mut client, _) = in_memory(host.backend(), CancellationToken::new());
     client.initialize("2025-11-25").await;
     client.send(&call("same")).await;
     let stat = json!({"jsonrpc": "2.0", "id": "same", "method": "tools/call",
@@ -35,7 +35,7 @@ async fn of_two_requests_with_one_id_the_second_is_refused_and_the_first_answere
     };
     let refused = next().await;
     assert_eq!((&refused["id"], &refused["error"]["code"]), (&json!("same"), &json!(-32600)), "{refused}");
-    hall.write("go", "");
+    host.write("go", "");
     let answer = next().await;
     assert_eq!(answer["id"], "same");
     assert_eq!(outcome(&answer)["data"]["outcome"], "held", "{answer}");
@@ -46,8 +46,8 @@ async fn of_two_requests_with_one_id_the_second_is_refused_and_the_first_answere
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_is_written_after_the_end_of_input_for_what_is_cancelled_then() {
-    let hall = TestService::for_waits();
-    let (mut client, served) = in_memory(hall.backend(), CancellationToken::new());
+    let host = TestService::for_waits();
+    let (mut client, served) = in_memory(host.backend(), CancellationToken::new());
     client.initialize("2025-11-25").await;
     client.send(&call("left")).await;
     // Until it says something about itself, it runs.
@@ -58,7 +58,7 @@ async fn nothing_is_written_after_the_end_of_input_for_what_is_cancelled_then() 
     let answers = rest.lines().filter(|line| line.contains("\"result\"") || line.contains("\"error\""));
     assert_eq!(answers.count(), 0, "{rest}");
     assert_eq!(served.await.expect("no panic"), Ended::ByClient);
-    let history = hall.data(json!({"op": "history.timeline"})).await;
+    let history = host.data(json!({"op": "history.timeline"})).await;
     let rows = history["operations"].as_array().expect("rows");
     let row = rows.iter().find(|row| row["op"] == "process.wait").expect("a row");
     assert_eq!(row["code"], "cancelled");

@@ -46,15 +46,15 @@ async fn ended(client: &mut StdioClient, id: &Value) -> Value {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_long_wait_becomes_a_task_whose_result_is_fetched_later() {
-    let hall = TestService::for_waits();
-    let (mut client, _) = in_memory(hall.backend(), CancellationToken::new());
+    let host = TestService::for_waits();
+    let (mut client, _) = in_memory(host.backend(), CancellationToken::new());
     let task = call(&mut client, json!({"until": "file", "path": "go"}), with_tasks()).await;
     assert_eq!((&task["resultType"], &task["status"]), (&json!("task"), &json!("working")), "{task}");
     assert_eq!(task["statusMessage"], "0 of 1 condition: file not yet");
     // The connection is free meanwhile.
     let stat = client.call_modern("computer_query", json!({"op": "file.stat"})).await;
     assert_eq!(stat["result"]["structuredContent"]["ok"], true, "{stat}");
-    hall.write("go", "");
+    host.write("go", "");
     let task = ended(&mut client, &task["taskId"]).await;
     assert_eq!(task["status"], "completed", "{task}");
     assert_eq!(task["result"]["structuredContent"]["data"]["outcome"], "held", "{task}");
@@ -62,8 +62,8 @@ async fn a_long_wait_becomes_a_task_whose_result_is_fetched_later() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_ends_soon_and_clients_without_the_extension_get_no_task() {
-    let hall = TestService::for_waits();
-    let (mut client, _) = in_memory(hall.backend(), CancellationToken::new());
+    let host = TestService::for_waits();
+    let (mut client, _) = in_memory(host.backend(), CancellationToken::new());
     let short = call(&mut client, seconds(0.1), with_tasks()).await;
     assert_eq!(short["structuredContent"]["data"]["outcome"], "held", "{short}");
     let long = call(&mut client, seconds(2.5), meta()).await;
@@ -72,12 +72,12 @@ async fn what_ends_soon_and_clients_without_the_extension_get_no_task() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_task_that_is_cancelled_ends_and_the_history_says_so() {
-    let hall = TestService::for_waits();
-    let (mut client, _) = in_memory(hall.backend(), CancellationToken::new());
+    let host = TestService::for_waits();
+    let (mut client, _) = in_memory(host.backend(), CancellationToken::new());
     let task = call(&mut client, seconds(600.0), with_tasks()).await;
     about(&mut client, "tasks/cancel", &task["taskId"]).await;
     assert_eq!(ended(&mut client, &task["taskId"]).await["status"], "cancelled");
-    let history = hall.data(json!({"op": "history.timeline"})).await;
+    let history = host.data(json!({"op": "history.timeline"})).await;
     let rows = history["operations"].as_array().expect("rows");
     let row = rows.iter().find(|row| row["op"] == "process.wait").expect("a row");
     assert_eq!(row["code"], "cancelled");
@@ -85,13 +85,13 @@ async fn a_task_that_is_cancelled_ends_and_the_history_says_so() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_task_ends_with_the_conversation_that_began_it() {
-    let hall = TestService::for_waits();
-    let (mut client, served) = in_memory(hall.backend(), CancellationToken::new());
+    let host = TestService::for_waits();
+    let (mut client, served) = in_memory(host.backend(), CancellationToken::new());
     call(&mut client, seconds(600.0), with_tasks()).await;
     drop(client);
     served.await.expect("no panic");
     let code = eventually_some("the wait ends", async || {
-        let history = hall.data(json!({"op": "history.timeline"})).await;
+        let history = host.data(json!({"op": "history.timeline"})).await;
         let rows = history["operations"].as_array().expect("rows");
         rows.iter().find(|row| row["op"] == "process.wait").map(|row| row["code"].clone())
     });
@@ -122,12 +122,12 @@ pub(super) async fn over_http(
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_task_is_there_for_the_caller_alone_who_began_it() {
-    let hall = TestService::for_waits();
+    let host = TestService::for_waits();
     let shutdown = CancellationToken::new();
-    let (one, other) = (hall.token("one"), hall.token("other"));
-    let keys = Arc::new(KeyRing::open(hall.dirs.clone()));
-    let settings = HttpSettings { port: 0, ..HttpSettings::from_config(&hall.config) };
-    let server = Server::bind(Arc::clone(&hall.service), keys, settings).await;
+    let (one, other) = (host.token("one"), host.token("other"));
+    let keys = Arc::new(KeyRing::open(host.dirs.clone()));
+    let settings = HttpSettings { port: 0, ..HttpSettings::from_config(&host.config) };
+    let server = Server::bind(Arc::clone(&host.service), keys, settings).await;
     let server = server.unwrap_or_else(|failure| panic!("the listener starts: {failure}"));
     let address = server.address();
     let serving = tokio::spawn(server.run(shutdown.clone()));

@@ -234,8 +234,8 @@ mod tests {
             (RetentionLimits { max_bytes: 2 * (FILE_BYTES + 100), ..PICTURES }, FACTS, 2, 6),
             (PICTURES, RetentionLimits { max_parts: 2, part_things: 2, ..FACTS }, 4, 4),
         ] {
-            let (ground, _) = TestFolder::new();
-            let store = CaptureStore::within(&ground.0, pictures, facts);
+            let (temporary, _) = TestFolder::new();
+            let store = CaptureStore::within(&temporary.0, pictures, facts);
             let ids: Vec<String> = (1..=6)
                 .map(|at| {
                     let mut one = self::facts();
@@ -252,21 +252,21 @@ mod tests {
 
     #[test]
     fn what_is_over_its_time_goes_without_another_capture_and_a_clock_that_is_ahead_removes_nothing() {
-        let (ground, store) = TestFolder::new();
+        let (temporary, store) = TestFolder::new();
         store.expire();
-        assert!(!ground.0.exists(), "where none were kept nothing is made");
-        bailiwick_platform::fs::create_private_dir(&ground.0).expect("made");
+        assert!(!temporary.0.exists(), "where none were kept nothing is made");
+        bailiwick_platform::fs::create_private_dir(&temporary.0).expect("made");
         let uptime = i64::try_from(bailiwick_platform::machine::uptime().as_millis()).expect("a time");
         // The clock has been behind for long: all that is kept was kept 25 hours ago.
         store.clock.now_at(time::now_ms() - 26 * 3_600_000, uptime);
         let ahead = store.clock.now_at(time::now_ms() + 200 * 24 * 3_600_000, uptime + 1_000);
         assert!(ahead < time::now_ms());
         store.keep(&mut facts(), Some(("image/png", b"pixels"))).expect("kept");
-        let earlier = ground.0.join("captures").join(format!("{}.picture", id::new_id()));
+        let earlier = temporary.0.join("captures").join(format!("{}.picture", id::new_id()));
         fs::write(&earlier, b"pixels").expect("written");
         store.expire();
         assert_eq!((store.kept("screen").len(), earlier.exists()), (1, false));
-        fs::remove_file(ground.0.join("clock")).expect("there");
+        fs::remove_file(temporary.0.join("clock")).expect("there");
         store.expire();
         assert!(store.kept("screen").is_empty() && store.facts.parts().is_empty());
         store.pictures.wait_for_removals();

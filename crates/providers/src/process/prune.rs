@@ -168,34 +168,34 @@ mod tests {
 
     #[test]
     fn the_oldest_go_when_it_is_too_much_and_all_when_they_are_old() {
-        let ground = TestFolder::new();
-        let ids: Vec<String> = (0..5).map(|_| ground.keep(&[b'x'; 100_000])).collect();
-        ground.processes.prune_to(FOR_EVER);
-        assert_eq!(ground.ids().len(), 5);
-        ground.processes.prune_to(RetentionLimits { max_bytes: 250_000, ..FOR_EVER });
-        assert_eq!(ground.ids(), [ids[4].clone(), ids[3].clone()], "the newest two");
-        assert!(ground.processes.find("app", &ids[0]).is_err());
+        let temporary = TestFolder::new();
+        let ids: Vec<String> = (0..5).map(|_| temporary.keep(&[b'x'; 100_000])).collect();
+        temporary.processes.prune_to(FOR_EVER);
+        assert_eq!(temporary.ids().len(), 5);
+        temporary.processes.prune_to(RetentionLimits { max_bytes: 250_000, ..FOR_EVER });
+        assert_eq!(temporary.ids(), [ids[4].clone(), ids[3].clone()], "the newest two");
+        assert!(temporary.processes.find("app", &ids[0]).is_err());
         std::thread::sleep(Duration::from_millis(5));
-        ground.processes.prune_to(RetentionLimits { max_age: Duration::from_millis(1), ..FOR_EVER });
-        assert_eq!((ground.ids().len(), ground.on_disk()), (0, 0));
+        temporary.processes.prune_to(RetentionLimits { max_age: Duration::from_millis(1), ..FOR_EVER });
+        assert_eq!((temporary.ids().len(), temporary.on_disk()), (0, 0));
     }
 
     #[test]
     fn what_is_kept_never_exceeds_the_bound_whoever_writes_how_fast() {
-        let mut ground = TestFolder::new();
+        let mut temporary = TestFolder::new();
         let bound = 40 << 20;
-        let processes = Arc::get_mut(&mut ground.processes).expect("nobody else has it");
+        let processes = Arc::get_mut(&mut temporary.processes).expect("nobody else has it");
         let limits = RetentionLimits { max_bytes: bound, ..FOR_EVER };
         processes.retained = RetainedFolder::new(processes.folder.clone(), limits);
         // Another service that shares the folder.
-        let mut other = Processes::new(&Dirs::below(ground.folder.clone()), Arc::new(Launcher::new()));
+        let mut other = Processes::new(&Dirs::below(temporary.folder.clone()), Arc::new(Launcher::new()));
         other.retained = RetainedFolder::new(other.folder.clone(), limits);
         let other = Arc::new(other);
         let stop = std::sync::atomic::AtomicBool::new(false);
         std::thread::scope(|scope| {
             let writers: Vec<_> = (0..3)
                 .map(|at| {
-                    let processes = if at == 0 { &other } else { &ground.processes };
+                    let processes = if at == 0 { &other } else { &temporary.processes };
                     scope.spawn(|| (0..12).for_each(|_| drop(keep_in(processes, &vec![b'x'; 6 << 20]))))
                 })
                 .collect();
@@ -204,7 +204,7 @@ mod tests {
                 let mut is_last = false;
                 while !is_last {
                     is_last = stop.load(std::sync::atomic::Ordering::Relaxed);
-                    let folders = fs::read_dir(&ground.processes.folder).into_iter().flatten().flatten();
+                    let folders = fs::read_dir(&temporary.processes.folder).into_iter().flatten().flatten();
                     most = folders.map(|it| bytes_in(&it.path())).sum::<u64>().max(most);
                 }
                 most
@@ -214,21 +214,21 @@ mod tests {
             let most = watch.join().expect("it watches");
             assert!(most > 12 << 20 && most <= bound, "{most}");
         });
-        assert!(!ground.ids().is_empty());
+        assert!(!temporary.ids().is_empty());
     }
 
     #[test]
     fn what_lives_stays_and_counts_with_all_that_it_may_take() {
-        let ground = TestFolder::new();
-        let id = ground.keep(b"over");
-        let live = ground.keep(b"alive");
-        let process = ground.processes.find("app", &live).expect("it is there");
+        let temporary = TestFolder::new();
+        let id = temporary.keep(b"over");
+        let live = temporary.keep(b"alive");
+        let process = temporary.processes.find("app", &live).expect("it is there");
         let mut status = process.status().expect("it is readable");
         status.state = bailiwick_platform::launch::kept::State::Running;
         fs::remove_file(process.folder().join("status")).expect("it is there");
         let _keeper = bailiwick_platform::launch::kept::StatusWriter::create(process.folder(), &status);
         // A cache knows it as ended; a new service looks for itself.
-        let again = Processes::new(&Dirs::below(ground.folder.clone()), Arc::new(Launcher::new()));
+        let again = Processes::new(&Dirs::below(temporary.folder.clone()), Arc::new(Launcher::new()));
         again.prune_to(RetentionLimits { max_age: Duration::ZERO, max_bytes: 0, ..LIMITS });
         assert!(again.find("app", &id).is_err());
         assert!(again.find("app", &live).is_ok());
@@ -236,37 +236,37 @@ mod tests {
 
     #[test]
     fn damaged_folders_and_what_was_never_finished_go_in_time() {
-        let ground = TestFolder::new();
-        let id = ground.keep(b"text");
-        let folder = ground.processes.folder.join(&id);
+        let temporary = TestFolder::new();
+        let id = temporary.keep(b"text");
+        let folder = temporary.processes.folder.join(&id);
         fs::write(folder.join("facts.json"), "{").expect("written");
-        fs::create_dir(ground.processes.folder.join(format!(".{}", new_id()))).expect("made");
-        let again = Processes::new(&Dirs::below(ground.folder.clone()), Arc::new(Launcher::new()));
+        fs::create_dir(temporary.processes.folder.join(format!(".{}", new_id()))).expect("made");
+        let again = Processes::new(&Dirs::below(temporary.folder.clone()), Arc::new(Launcher::new()));
         again.prune_to(FOR_EVER);
-        assert_eq!((again.damaged().len(), ground.on_disk()), (1, 2), "neither is old yet");
+        assert_eq!((again.damaged().len(), temporary.on_disk()), (1, 2), "neither is old yet");
         std::thread::sleep(Duration::from_millis(5));
         again.prune_to(RetentionLimits { max_age: Duration::from_millis(1), ..FOR_EVER });
-        assert_eq!((again.damaged().len(), ground.on_disk()), (0, 1));
+        assert_eq!((again.damaged().len(), temporary.on_disk()), (0, 1));
     }
 
     #[test]
     fn what_a_command_printed_is_read_like_a_process_whether_it_was_much_or_little() {
-        let ground = TestFolder::new();
+        let temporary = TestFolder::new();
         for size in [0, 5, 300_000, 3_000_000] {
             let text: Vec<u8> = (0..size).map(|at| b'a' + u8::try_from(at % 26).expect("small")).collect();
-            let id = ground.keep(&text);
-            let process = ground.processes.find("app", &id).expect("it is there");
+            let id = temporary.keep(&text);
+            let process = temporary.processes.find("app", &id).expect("it is there");
             let status = process.status().expect("it is readable");
             assert_eq!((status.exit_code, status.end), (Some(3), size + 1));
             assert!(process.facts.is_run && status.state.is_final());
             let read = process.read(0, usize::MAX).expect("it is readable");
             let out = read.frames.iter().filter(|frame| frame.stream == Stream::Stdout);
             assert_eq!(out.flat_map(|frame| frame.bytes.clone()).collect::<Vec<u8>>(), text);
-            assert!(ground.processes.find("other", &id).is_err());
+            assert!(temporary.processes.find("other", &id).is_err());
         }
         // One that is given up leaves nothing.
-        let before = ground.on_disk();
-        let mut recorder = ground.processes.keep_run(RunFacts {
+        let before = temporary.on_disk();
+        let mut recorder = temporary.processes.keep_run(RunFacts {
             scope: "app".to_owned(),
             caller: "local".to_owned(),
             preview: "make".to_owned(),
@@ -274,9 +274,9 @@ mod tests {
             is_advisory: false,
         });
         recorder.push(Stream::Stdout, &[b'x'; 1_000_000]);
-        assert_eq!(ground.on_disk(), before + 1);
-        assert_eq!(ground.ids().len(), before, "nobody finds it before it is finished");
+        assert_eq!(temporary.on_disk(), before + 1);
+        assert_eq!(temporary.ids().len(), before, "nobody finds it before it is finished");
         drop(recorder);
-        assert_eq!(ground.on_disk(), before);
+        assert_eq!(temporary.on_disk(), before);
     }
 }

@@ -512,7 +512,7 @@ mod tests {
         }
     }
 
-    fn ground() -> (PathBuf, VersionStore) {
+    fn temporary() -> (PathBuf, VersionStore) {
         let state = std::env::temp_dir().join(format!("bailiwick-versions-{}", id::new_id()));
         let store = VersionStore::below(&state);
         (state, store)
@@ -522,7 +522,7 @@ mod tests {
     fn what_was_kept_is_found_in_its_scope_only() {
         use bailiwick_platform::fs::Protection;
 
-        let (state, store) = ground();
+        let (state, store) = temporary();
         let first = store.keep(by("file.write"), &[change("a", b"one")]).expect("it is kept");
         let second = store.keep(by("file.patch"), &[change("a", b"two"), change("b", b"three")]);
         let second = second.expect("it is kept");
@@ -548,7 +548,7 @@ mod tests {
 
     #[test]
     fn no_number_of_changes_goes_beyond_the_bound() {
-        let (state, mut store) = ground();
+        let (state, mut store) = temporary();
         // As in the real one, the part that is being removed is beside what is kept.
         let limits = RetentionLimits { max_bytes: 7 << 20, part_bytes: 1 << 20, ..CHANGES };
         store.changes = RetainedFolder::new(state.join("versions/changes"), limits);
@@ -567,7 +567,7 @@ mod tests {
 
     #[test]
     fn a_clock_that_is_ahead_by_200_days_for_seconds_removes_nothing() {
-        let (state, store) = ground();
+        let (state, store) = temporary();
         create_private_dir(&state).expect("made");
         let started = time::now_ms();
         assert_eq!(store.clock.now_at(started, 10_000), started);

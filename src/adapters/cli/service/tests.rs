@@ -114,9 +114,9 @@ fn python(script: &str, file: &Path) -> Option<Value> {
 
 #[test]
 fn an_agent_says_to_other_readers_what_was_meant() {
-    let ground = TestFolder::new();
+    let temporary = TestFolder::new();
     let job = hostile();
-    let launchd = Launchd::new(&ground.folder, "501".to_owned(), ground.programs());
+    let launchd = Launchd::new(&temporary.folder, "501".to_owned(), temporary.programs());
     file::write(launchd.file(), &launchd.text(&job).expect("a text")).expect("written");
     let script = "import json,plistlib,sys; print(json.dumps(plistlib.load(open(sys.argv[1],'rb'))))";
     let Some(read) = python(script, launchd.file()) else { return };
@@ -149,10 +149,10 @@ fn an_agent_says_to_other_readers_what_was_meant() {
 
 #[test]
 fn a_task_says_to_other_readers_what_was_meant() {
-    let ground = TestFolder::new();
+    let temporary = TestFolder::new();
     // One that stands for something to the Task Scheduler is refused; see its own tests.
     let job = hostile();
-    let task = TaskScheduler::new(&ground.home, "ada", ground.programs());
+    let task = TaskScheduler::new(&temporary.home, "ada", temporary.programs());
     file::write(task.file(), &task.text(&job).expect("a text")).expect("written");
     let bytes = fs::read(task.file()).expect("there");
     assert_eq!(bytes[..4], [0xff, 0xfe, b'<', 0], "schtasks wants UTF-16");
@@ -203,18 +203,18 @@ print(json.dumps(all))";
 
 #[test]
 fn no_file_of_a_manager_holds_a_secret() {
-    let ground = TestFolder::new();
+    let temporary = TestFolder::new();
     let made = bailiwick_config::NewToken { name: "laptop".to_owned(), ..Default::default() };
-    let secret = ground
+    let secret = temporary
         .home
         .edit_tokens(|tokens| tokens.create(made, 0).map_err(|error| error.for_person()))
         .expect("a token")
         .1;
-    let job = Job::of(&ground.home).expect("a job");
+    let job = Job::of(&temporary.home).expect("a job");
     let managers: [Box<dyn Manager>; 3] = [
-        Box::new(Systemd::find(ground.programs()).expect("a home folder")),
-        Box::new(Launchd::new(&ground.folder, "501".to_owned(), ground.programs())),
-        Box::new(TaskScheduler::new(&ground.home, "ada", ground.programs())),
+        Box::new(Systemd::find(temporary.programs()).expect("a home folder")),
+        Box::new(Launchd::new(&temporary.folder, "501".to_owned(), temporary.programs())),
+        Box::new(TaskScheduler::new(&temporary.home, "ada", temporary.programs())),
     ];
     for manager in managers {
         let text = manager.text(&job).expect("a text");
@@ -247,59 +247,59 @@ fn launchd_is_asked_to_load_start_end_and_forget_the_agent() {
     if service_manager() == ServiceManager::TaskScheduler {
         return;
     }
-    let ground = TestFolder::new();
-    ground.program("launchctl", LAUNCHCTL);
-    ground.program("plutil", "exit 0");
-    let launchd = Launchd::new(&ground.folder, "501".to_owned(), ground.programs());
+    let temporary = TestFolder::new();
+    temporary.program("launchctl", LAUNCHCTL);
+    temporary.program("plutil", "exit 0");
+    let launchd = Launchd::new(&temporary.folder, "501".to_owned(), temporary.programs());
     let agent = format!("~/Library/LaunchAgents/{LABEL}.plist");
     let target = format!("gui/501/{LABEL}");
     let load = [format!("launchctl enable {target}"), format!("launchctl bootstrap gui/501 {agent}")];
 
-    let made = ground.install(&launchd);
+    let made = temporary.install(&launchd);
     assert_eq!(
         (&made["changed"], &made["started"], &made["manager"]),
         (&json!(true), &json!(true), &json!("launchd"))
     );
-    assert_eq!(ground.asked(), [vec![format!("plutil -lint {agent}")], load.to_vec()].concat());
+    assert_eq!(temporary.asked(), [vec![format!("plutil -lint {agent}")], load.to_vec()].concat());
     // What it says is written where the state is, in a folder of the user's own.
-    assert!(ground.home.dirs.state.is_dir());
-    let again = ground.install(&launchd);
+    assert!(temporary.home.dirs.state.is_dir());
+    let again = temporary.install(&launchd);
     assert_eq!((&again["changed"], &again["started"]), (&json!(false), &json!(true)));
-    assert!(ground.asked().is_empty(), "one that runs as it should is left alone");
+    assert!(temporary.asked().is_empty(), "one that runs as it should is left alone");
 
     // The agent of another version is taken back before the new one is loaded.
     let old = file::read(launchd.file()).expect("there").replace("Interactive", "Standard");
     file::write(launchd.file(), &old).expect("written");
-    assert_eq!(ground.install(&launchd)["changed"], true);
+    assert_eq!(temporary.install(&launchd)["changed"], true);
     let unload = format!("launchctl bootout {target}");
     let lint = format!("plutil -lint {agent}");
-    assert_eq!(ground.asked(), [vec![lint, unload.clone()], load.to_vec()].concat());
+    assert_eq!(temporary.asked(), [vec![lint, unload.clone()], load.to_vec()].concat());
 
-    let shown = status::run(&ground.home, &launchd).expect("installed");
+    let shown = status::run(&temporary.home, &launchd).expect("installed");
     assert_eq!((&shown.json["running"], &shown.json["state"]), (&json!(true), &json!("running")));
     assert_eq!((shown.exit, &shown.json["ok"]), (18, &json!(false)), "nothing is served: {}", shown.text);
     status::stop(&launchd).expect("stopped");
-    assert_eq!(ground.asked(), [unload.as_str()]);
+    assert_eq!(temporary.asked(), [unload.as_str()]);
     assert!(!launchd.standing().expect("told").is_known);
-    status::start(&ground.home, &launchd).expect("started");
-    assert_eq!(ground.asked(), load);
-    fs::write(ground.folder.join("bin/loaded"), "not running").expect("written");
+    status::start(&temporary.home, &launchd).expect("started");
+    assert_eq!(temporary.asked(), load);
+    fs::write(temporary.folder.join("bin/loaded"), "not running").expect("written");
     assert_eq!(
         launchd.standing().ok(),
         Some(Standing { is_known: true, is_running: false, words: "not running".to_owned() })
     );
-    status::start(&ground.home, &launchd).expect("started");
-    assert_eq!(ground.asked(), [format!("launchctl kickstart {target}")]);
+    status::start(&temporary.home, &launchd).expect("started");
+    assert_eq!(temporary.asked(), [format!("launchctl kickstart {target}")]);
 
-    remove::run(&ground.home, &launchd).expect("removed");
-    assert_eq!(ground.asked(), [unload]);
+    remove::run(&temporary.home, &launchd).expect("removed");
+    assert_eq!(temporary.asked(), [unload]);
     assert!(!launchd.file().exists());
     // Over SSH alone there is no session at the screen.
-    ground.program("launchctl", "echo 'Could not find domain for user gui: 501' >&2; exit 113");
-    let made = ground.install(&launchd);
+    temporary.program("launchctl", "echo 'Could not find domain for user gui: 501' >&2; exit 113");
+    let made = temporary.install(&launchd);
     assert_eq!(made["started"], false);
     assert_eq!(made["unreachable"], "Could not find domain for user gui: 501");
-    let failure = status::start(&ground.home, &launchd).expect_err("nobody can be asked");
+    let failure = status::start(&temporary.home, &launchd).expect_err("nobody can be asked");
     assert_eq!(failure.code, ErrorCode::ProviderUnavailable);
 }
 
@@ -323,42 +323,42 @@ fn the_task_scheduler_is_asked_to_make_run_end_and_delete_the_task() {
     if service_manager() == ServiceManager::TaskScheduler {
         return;
     }
-    let ground = TestFolder::new();
-    ground.program("schtasks", SCHTASKS);
-    let task = TaskScheduler::new(&ground.home, "ada", ground.programs());
+    let temporary = TestFolder::new();
+    temporary.program("schtasks", SCHTASKS);
+    let task = TaskScheduler::new(&temporary.home, "ada", temporary.programs());
     let create = "schtasks /Create /TN Bailiwick-ada /XML ~/home/state/service-task.xml /F".to_owned();
     let run = "schtasks /Run /TN Bailiwick-ada".to_owned();
     let end = "schtasks /End /TN Bailiwick-ada".to_owned();
 
-    let made = ground.install(&task);
+    let made = temporary.install(&task);
     assert_eq!(made["manager"], "task-scheduler");
-    assert_eq!(ground.asked(), [create.clone(), run.clone()]);
-    assert_eq!(ground.install(&task)["changed"], false);
-    assert!(ground.asked().is_empty(), "one that runs as it should is left alone");
+    assert_eq!(temporary.asked(), [create.clone(), run.clone()]);
+    assert_eq!(temporary.install(&task)["changed"], false);
+    assert!(temporary.asked().is_empty(), "one that runs as it should is left alone");
     let old = file::read(task.file()).expect("there").replace("<Count>10", "<Count>3");
     file::write(task.file(), &old).expect("written");
-    assert_eq!(ground.install(&task)["changed"], true);
-    assert_eq!(ground.asked(), [end.clone(), create.clone(), run.clone()]);
+    assert_eq!(temporary.install(&task)["changed"], true);
+    assert_eq!(temporary.asked(), [end.clone(), create.clone(), run.clone()]);
 
-    let shown = status::run(&ground.home, &task).expect("installed");
+    let shown = status::run(&temporary.home, &task).expect("installed");
     assert_eq!((&shown.json["running"], &shown.json["state"]), (&json!(true), &json!("Wird ausgefuehrt")));
     status::stop(&task).expect("stopped");
     status::stop(&task).expect("stopped before");
-    assert_eq!(ground.asked(), [end]);
-    status::start(&ground.home, &task).expect("started");
-    assert_eq!(ground.asked(), [run.as_str()]);
+    assert_eq!(temporary.asked(), [end]);
+    status::start(&temporary.home, &task).expect("started");
+    assert_eq!(temporary.asked(), [run.as_str()]);
     // Deleted in the Task Scheduler's own window.
-    fs::remove_file(ground.folder.join("bin/task")).expect("removed");
+    fs::remove_file(temporary.folder.join("bin/task")).expect("removed");
     assert!(!task.standing().expect("told").is_known);
-    ground.install(&task);
-    assert_eq!(ground.asked()[0], create);
+    temporary.install(&task);
+    assert_eq!(temporary.asked()[0], create);
 
-    fs::write(ground.folder.join("bin/task"), "<Task/>").expect("written");
+    fs::write(temporary.folder.join("bin/task"), "<Task/>").expect("written");
     let somebodys = task.take_up(true).expect_err("it is not ours");
     assert_eq!(somebodys.code, ErrorCode::Conflict);
-    assert_eq!(remove::run(&ground.home, &task).map_err(|it| it.code).err(), Some(ErrorCode::Conflict));
-    fs::copy(task.file(), ground.folder.join("bin/task")).expect("copied");
-    remove::run(&ground.home, &task).expect("removed");
-    assert_eq!(ground.asked().last().map(String::as_str), Some("schtasks /Delete /TN Bailiwick-ada /F"));
+    assert_eq!(remove::run(&temporary.home, &task).map_err(|it| it.code).err(), Some(ErrorCode::Conflict));
+    fs::copy(task.file(), temporary.folder.join("bin/task")).expect("copied");
+    remove::run(&temporary.home, &task).expect("removed");
+    assert_eq!(temporary.asked().last().map(String::as_str), Some("schtasks /Delete /TN Bailiwick-ada /F"));
     assert!(!task.file().exists());
 }

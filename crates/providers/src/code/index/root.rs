@@ -536,27 +536,27 @@ mod tests {
 
     #[test]
     fn where_no_change_is_heard_of_every_file_is_compared() {
-        let ground = TestFolder::new();
-        lock(&ground.index.watched).stop();
-        ground.write("a/one.rs", "fn it_one() {}");
-        assert_eq!(ground.names(), (vec!["it_one".to_owned()], FreshnessCheck::Compared));
-        ground.write("a/two.rs", "fn it_two() {}");
-        ground.write("a/one.rs", "fn it_three() {}");
+        let temporary = TestFolder::new();
+        lock(&temporary.index.watched).stop();
+        temporary.write("a/one.rs", "fn it_one() {}");
+        assert_eq!(temporary.names(), (vec!["it_one".to_owned()], FreshnessCheck::Compared));
+        temporary.write("a/two.rs", "fn it_two() {}");
+        temporary.write("a/one.rs", "fn it_three() {}");
         assert_eq!(
-            ground.names(),
+            temporary.names(),
             (vec!["it_three".to_owned(), "it_two".to_owned()], FreshnessCheck::Compared)
         );
-        fs::remove_file(ground.folder.join("root/a/two.rs")).expect("removed");
-        assert_eq!(ground.names(), (vec!["it_three".to_owned()], FreshnessCheck::Compared));
+        fs::remove_file(temporary.folder.join("root/a/two.rs")).expect("removed");
+        assert_eq!(temporary.names(), (vec!["it_three".to_owned()], FreshnessCheck::Compared));
     }
 
     #[test]
     fn a_file_that_changes_in_the_same_instant_and_size_is_read_again() {
-        let ground = TestFolder::new();
-        lock(&ground.index.watched).stop();
+        let temporary = TestFolder::new();
+        lock(&temporary.index.watched).stop();
         for round in 0..50 {
-            ground.write("a/one.rs", &format!("fn it_{}() {{}}", round % 10));
-            assert_eq!(ground.names().0, [format!("it_{}", round % 10)]);
+            temporary.write("a/one.rs", &format!("fn it_{}() {{}}", round % 10));
+            assert_eq!(temporary.names().0, [format!("it_{}", round % 10)]);
         }
     }
 
@@ -592,12 +592,12 @@ mod tests {
 
     #[test]
     fn a_question_that_comes_again_while_the_rest_is_read_leaves_it_running() {
-        let ground = TestFolder::new();
-        ground.write("a/one.rs", "fn it_one() {}");
-        assert_eq!(ground.names().1, FreshnessCheck::Compared);
-        let rest = ground.reads_the_rest("it_one");
+        let temporary = TestFolder::new();
+        temporary.write("a/one.rs", "fn it_one() {}");
+        assert_eq!(temporary.names().1, FreshnessCheck::Compared);
+        let rest = temporary.reads_the_rest("it_one");
         for _ in 0..3 {
-            let answer = ground.ask("it_one");
+            let answer = temporary.ask("it_one");
             assert_eq!(
                 (answer.named, answer.complete, answer.checked),
                 (true, false, FreshnessCheck::Watched)
@@ -605,41 +605,41 @@ mod tests {
         }
         assert!(!rest.is_raised(), "it continues");
         // One that is about all names waits for the rest.
-        assert!(!ground.ask("").named);
+        assert!(!temporary.ask("").named);
         assert!(!rest.is_raised(), "it continues");
-        ground.write("a/one.rs", "fn it_two() {}");
-        assert!(!ground.ask("it_one").named, "what has changed is not answered for");
+        temporary.write("a/one.rs", "fn it_two() {}");
+        assert!(!temporary.ask("it_one").named, "what has changed is not answered for");
         assert!(rest.is_raised(), "everything is checked again");
-        ground.rest_is_read();
-        assert_eq!(ground.names().0, ["it_two"]);
+        temporary.rest_is_read();
+        assert_eq!(temporary.names().0, ["it_two"]);
     }
 
     #[test]
     fn a_question_about_another_name_goes_before_the_rest_once() {
-        let ground = TestFolder::new();
-        ground.write("a/one.rs", "fn it_one() {}");
-        ground.names();
-        let rest = ground.reads_the_rest("it_one");
-        assert!(!ground.ask("it_two").named);
+        let temporary = TestFolder::new();
+        temporary.write("a/one.rs", "fn it_one() {}");
+        temporary.names();
+        let rest = temporary.reads_the_rest("it_one");
+        assert!(!temporary.ask("it_two").named);
         assert!(rest.is_raised());
-        let rest = ground.reads_the_rest("it_two");
-        if let Some(running) = &mut lock(&ground.index.progress).running {
+        let rest = temporary.reads_the_rest("it_two");
+        if let Some(running) = &mut lock(&temporary.index.progress).running {
             running.postponed = true;
         }
-        assert!(!ground.ask("it_three").named);
+        assert!(!temporary.ask("it_three").named);
         assert!(!rest.is_raised(), "it has waited once");
-        ground.rest_is_read();
+        temporary.rest_is_read();
     }
 
     #[test]
     fn a_look_that_was_cut_short_is_not_taken_for_a_whole_one() {
-        let ground = TestFolder::new();
-        ground.write("a/one.rs", "fn it_one() {}");
-        let dir = ground.root.open_dir_itself().expect("it is there");
+        let temporary = TestFolder::new();
+        temporary.write("a/one.rs", "fn it_one() {}");
+        let dir = temporary.root.open_dir_itself().expect("it is there");
         let gone = Cancel::after(Duration::from_secs(60));
         gone.cancel();
-        let ended = ground.index.refresh(&ground.root, &dir, "", Duration::from_secs(60), &gone);
+        let ended = temporary.index.refresh(&temporary.root, &dir, "", Duration::from_secs(60), &gone);
         assert_eq!(ended.expect_err("it was given up").code, ErrorCode::Cancelled);
-        assert_eq!(ground.names().0, ["it_one"]);
+        assert_eq!(temporary.names().0, ["it_one"]);
     }
 }

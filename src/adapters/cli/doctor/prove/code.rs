@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::ground::ask;
+use super::installation::ask;
 use crate::adapters::cli::child::McpChild;
 use crate::adapters::cli::steps::{Expect, Steps, wrong};
 

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use bailiwick_contract::{ErrorCode, Failure};
 
-use super::ground::{Ground, OUTSIDE, SECRET, ask as ask_scope};
+use super::installation::{OUTSIDE, ProofInstallation, SECRET, ask as ask_scope};
 use crate::adapters::cli::child::McpChild;
 use crate::adapters::cli::steps::{Expect, Steps, wrong};
 
@@ -86,9 +86,9 @@ fn on_disk(folder: &Path, path: &str, wanted: Option<&str>, saw: &str) -> Result
 }
 
 /// Writes in every way.
-pub fn writes(steps: &mut Steps, child: &mut McpChild, ground: &Ground) {
+pub fn writes(steps: &mut Steps, child: &mut McpChild, proof: &ProofInstallation) {
     steps.group("Writing");
-    let folder = &ground.folder;
+    let folder = &proof.folder;
     let create = ask("file.create", "new.txt", json!({"content": "one\n"}), json!({}));
     steps.envelope("create", child, create.clone(), Expect::Success, |_| {
         on_disk(folder, "new.txt", Some("one\n"), "the file on disk")

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::ground::Ground;
+use super::installation::ProofInstallation;
 use crate::adapters::cli::bounded_run::{Unfinished, run_to_end};
 use crate::adapters::cli::child::McpChild;
 use crate::adapters::cli::limit::Limit;
@@ -21,10 +21,10 @@ fn ask(op: &str, input: Value) -> Value {
 }
 
 /// Works in the repository.
-pub fn git(steps: &mut Steps, child: &mut McpChild, ground: &Ground) {
+pub fn git(steps: &mut Steps, child: &mut McpChild, proof: &ProofInstallation) {
     steps.group("Git");
     let limit = steps.limit().clone();
-    let made = steps.step_or_skip("make a repository", || make(&ground.repository, &limit));
+    let made = steps.step_or_skip("make a repository", || make(&proof.repository, &limit));
     if made.is_none() {
         return;
     }
@@ -60,7 +60,7 @@ pub fn git(steps: &mut Steps, child: &mut McpChild, ground: &Ground) {
             Err(wrong("the commit is not in it"))
         }
     });
-    if let Err(error) = fs::write(ground.repository.join("a.txt"), "one\ntwo\n") {
+    if let Err(error) = fs::write(proof.repository.join("a.txt"), "one\ntwo\n") {
         steps.skip("diff", format!("the file cannot be changed: {error}"));
         return;
     }

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::ground::Ground;
+use super::installation::ProofInstallation;
 use crate::adapters::cli::child::{MODERN, McpChild, envelope_in};
 use crate::adapters::cli::steps::{Steps, wrong};
 
@@ -12,10 +12,10 @@ const WITH_HANDSHAKE: &[&str] = &["2025-03-26", "2025-06-18", "2025-11-25"];
 const MAX_TOOL_CHARACTERS: usize = 2_800;
 
 /// Speaks every revision, each with a child of its own.
-pub fn handshakes(steps: &mut Steps, ground: &Ground) {
+pub fn handshakes(steps: &mut Steps, proof: &ProofInstallation) {
     steps.group("MCP over standard input and output");
     let limit = steps.limit().clone();
-    let home = ground.place.folder();
+    let home = proof.place.folder();
     for version in WITH_HANDSHAKE {
         steps.step(&format!("revision {version}"), || {
             let mut child = McpChild::start(&home, &limit)?;

@@ -17,7 +17,7 @@ use crate::adapters::cli::steps::{Expect, Steps, Unmade, wrong};
 use bailiwick_contract::Failure;
 use bailiwick_platform::{machine, paths};
 
-use super::ground::{Ground, OUTSIDE};
+use super::installation::{OUTSIDE, ProofInstallation};
 
 /// How long a program may take to connect to this computer.
 const CONNECT_TIME: Duration = Duration::from_secs(3);
@@ -39,7 +39,7 @@ const CONNECTORS: &[(&str, &str, &str)] = &[
 ];
 
 /// Runs commands, and has them try what they must not be able to do.
-pub fn held(steps: &mut Steps, child: &mut McpChild, ground: &Ground) {
+pub fn held(steps: &mut Steps, child: &mut McpChild, proof: &ProofInstallation) {
     steps.group("Commands");
     a_command(steps, child, "run");
     refused_commands(steps, child, "run");
@@ -50,17 +50,17 @@ pub fn held(steps: &mut Steps, child: &mut McpChild, ground: &Ground) {
         }
         return;
     }
-    write_outside(steps, child, "run", &ground.place.base().join("made-by-a-command"));
-    let read = run("run", json!(["cat", ground.outside]));
+    write_outside(steps, child, "run", &proof.place.base().join("made-by-a-command"));
+    let read = run("run", json!(["cat", proof.outside]));
     steps.envelope("a read outside", child, read, Expect::Success, |data| {
         if data.to_string().contains(OUTSIDE) {
             return Err(wrong("a command read a file outside the scope"));
         }
         Ok(format!("nothing was read there: exit {}", data["exitCode"]))
     });
-    steps.step_or_skip("your home folder", || home_folder(child, ground));
+    steps.step_or_skip("your home folder", || home_folder(child, proof));
     let limit = steps.limit().clone();
-    steps.step_or_skip("the network", || network(child, ground, &limit));
+    steps.step_or_skip("the network", || network(child, proof, &limit));
 }
 
 /// Sends the envelope of a command that has to run, whatever comes of it.
@@ -74,7 +74,7 @@ fn ran(child: &mut McpChild, envelope: Value) -> Result<Value, Failure> {
 }
 
 /// Lists the user's home folder by a command. Names alone, and they are told to nobody.
-fn home_folder(child: &mut McpChild, ground: &Ground) -> Result<((), String), Unmade> {
+fn home_folder(child: &mut McpChild, proof: &ProofInstallation) -> Result<((), String), Unmade> {
     let skipped = |why: &str| Err(Unmade::Skipped(why.to_owned()));
     let Some(home) = machine::home_folder().and_then(|home| paths::real(&home).ok()) else {
         return skipped("there is none");
@@ -85,7 +85,7 @@ fn home_folder(child: &mut McpChild, ground: &Ground) -> Result<((), String), Un
         return skipped("it is a folder of the system, which commands may read");
     }
     // What leads to the scope has to be seen.
-    let way = ground.place.base().strip_prefix(&home).ok().and_then(|rest| rest.components().next());
+    let way = proof.place.base().strip_prefix(&home).ok().and_then(|rest| rest.components().next());
     let is_on_the_way = |name: &str| way == Some(Component::Normal(name.as_ref()));
     let has_content = fs::read_dir(&home)
         .into_iter()
@@ -104,15 +104,15 @@ fn home_folder(child: &mut McpChild, ground: &Ground) -> Result<((), String), Un
 }
 
 /// Connects to a listener of this computer: from here, where it must work, and from a command, where it must not.
-fn network(child: &mut McpChild, ground: &Ground, limit: &Limit) -> Result<((), String), Unmade> {
+fn network(child: &mut McpChild, proof: &ProofInstallation, limit: &Limit) -> Result<((), String), Unmade> {
     let failed = |error: std::io::Error| Unmade::Wrong(wrong(error.to_string()));
     let listener = TcpListener::bind("127.0.0.1:0").map_err(failed)?;
     listener.set_nonblocking(true).map_err(failed)?;
     let port = listener.local_addr().map_err(failed)?.port();
     for (program, file, text) in CONNECTORS {
-        fs::write(ground.folder.join(file), text.replace("PORT", &port.to_string())).map_err(failed)?;
+        fs::write(proof.folder.join(file), text.replace("PORT", &port.to_string())).map_err(failed)?;
         let mut command = Command::new(program);
-        command.arg(file).current_dir(&ground.folder);
+        command.arg(file).current_dir(&proof.folder);
         let reaches = run_to_end(&mut command, limit, CONNECT_TIME)
             .is_ok_and(|ended| ended.status.success() && ended.out.contains(REACHED));
         if !reaches || connections(&listener) == 0 {

@@ -15,7 +15,7 @@ use bailiwick_config::NewToken;
 use bailiwick_contract::Failure;
 use bailiwick_contract::time::now_ms;
 
-use super::ground::Ground;
+use super::installation::ProofInstallation;
 
 /// How long the service may take to listen.
 const START_TIME: Duration = Duration::from_secs(8);
@@ -39,12 +39,12 @@ impl Drop for Service {
 }
 
 /// Starts the service, and asks it in every way.
-pub fn http(steps: &mut Steps, ground: &Ground) {
+pub fn http(steps: &mut Steps, proof: &ProofInstallation) {
     steps.group("HTTP");
     let limit = steps.limit().clone();
     let started = steps.step("start the service", || {
-        let token = make_token(ground)?;
-        let service = start(ground, &limit)?;
+        let token = make_token(proof)?;
+        let service = start(proof, &limit)?;
         let saw = format!("it listens at {}", service.address);
         Ok(((service, token), saw))
     });
@@ -79,7 +79,7 @@ pub fn http(steps: &mut Steps, ground: &Ground) {
     }
 }
 
-fn make_token(ground: &Ground) -> Result<String, Failure> {
+fn make_token(proof: &ProofInstallation) -> Result<String, Failure> {
     let new = NewToken {
         name: "prove".to_owned(),
         scopes: vec!["test".to_owned()],
@@ -87,19 +87,19 @@ fn make_token(ground: &Ground) -> Result<String, Failure> {
         expires_at_ms: None,
         owner: false,
     };
-    let made = ground
+    let made = proof
         .place
         .home
         .edit_tokens(|tokens| tokens.create(new, now_ms()).map_err(|error| error.for_person()))?;
     Ok(made.1)
 }
 
-fn start(ground: &Ground, limit: &Limit) -> Result<Service, Failure> {
+fn start(proof: &ProofInstallation, limit: &Limit) -> Result<Service, Failure> {
     let failed = |error: std::io::Error| wrong(format!("`bailiwick serve`: {error}"));
     let program = std::env::current_exe().map_err(failed)?;
     let mut child = Command::new(program)
         .args(["start", "--port", "0", "--json"])
-        .env("BAILIWICK_HOME", ground.place.folder())
+        .env("BAILIWICK_HOME", proof.place.folder())
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())

@@ -7,7 +7,7 @@ mod clients;
 mod code;
 mod files;
 mod git;
-mod ground;
+mod installation;
 mod handshakes;
 mod held;
 mod http;

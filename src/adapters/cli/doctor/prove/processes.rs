@@ -11,7 +11,7 @@ use crate::adapters::cli::limit::Limit;
 use crate::adapters::cli::steps::{Steps, Unmade, wrong};
 use bailiwick_contract::Failure;
 
-use super::ground::Ground;
+use super::installation::ProofInstallation;
 
 /// Answers one line, and ends.
 const ANSWERING: &str = "echo ready\nread -r line\necho \"got $line\"\n";
@@ -30,7 +30,7 @@ const TREE_TIME: Duration = Duration::from_secs(3);
 const WAIT_SECONDS: u64 = 5;
 
 /// Starts, waits, writes, stops.
-pub fn processes(steps: &mut Steps, child: &mut McpChild, ground: &Ground) {
+pub fn processes(steps: &mut Steps, child: &mut McpChild, proof: &ProofInstallation) {
     steps.group("Processes");
     let names = ["start", "wait and write", "stop", "a terminal", "a tree of processes"];
     if let Some(why) = unheld() {
@@ -39,9 +39,9 @@ pub fn processes(steps: &mut Steps, child: &mut McpChild, ground: &Ground) {
         }
         return;
     }
-    let tree = format!("tree-{}.sh", ground.mark);
+    let tree = format!("tree-{}.sh", proof.mark);
     for (file, text) in [("answering.sh", ANSWERING), ("terminal.sh", AT_A_TERMINAL), (tree.as_str(), TREE)] {
-        if let Err(error) = fs::write(ground.folder.join(file), text) {
+        if let Err(error) = fs::write(proof.folder.join(file), text) {
             steps.skip(names[0], format!("no script can be written: {error}"));
             return;
         }

@@ -6,12 +6,12 @@ use serde_json::json;
 
 use bailiwick_contract::ErrorCode;
 
-use super::ground::{Ground, SECRET, ask as ask_scope};
+use super::installation::{ProofInstallation, SECRET, ask as ask_scope};
 use crate::adapters::cli::child::McpChild;
 use crate::adapters::cli::steps::{Expect, Steps, wrong};
 
 /// Asks for what must not be given.
-pub fn refusals(steps: &mut Steps, child: &mut McpChild, ground: &Ground) {
+pub fn refusals(steps: &mut Steps, child: &mut McpChild, proof: &ProofInstallation) {
     steps.group("Refusals");
     let ask = |op, target, input, options| ask_scope("test", op, target, input, options);
     let look = json!({"scope": "look", "op": "file.create", "target": "x", "input": {"content": ""}});
@@ -49,7 +49,7 @@ pub fn refusals(steps: &mut Steps, child: &mut McpChild, ground: &Ground) {
     ] {
         steps.envelope(name, child, envelope, Expect::Refusal(code), |_| Ok(String::new()));
     }
-    steps.step("the closed file", || match fs::read_to_string(ground.folder.join(".env")) {
+    steps.step("the closed file", || match fs::read_to_string(proof.folder.join(".env")) {
         Ok(text) if text == format!("KEY={SECRET}\n") => Ok(((), "is as it was".to_owned())),
         _ => Err(wrong("it was changed")),
     });

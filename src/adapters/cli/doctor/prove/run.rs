@@ -18,7 +18,7 @@ use crate::adapters::cli::try_folder::{leave, rows};
 use bailiwick_config::Reachability;
 use bailiwick_contract::{ErrorCode, Failure};
 
-use super::ground::{Ground, OUTSIDE, SECRET};
+use super::installation::{OUTSIDE, ProofInstallation, SECRET};
 use super::{clients, code, files, git, handshakes, held, http, processes, refusals, running, screens, undo};
 
 /// How long all of it may take; what it left is gone a moment later.
@@ -83,14 +83,14 @@ pub fn run(home: &Home, printer: Printer) -> Result<Report, Failure> {
 
 fn prove(home: &Home, printer: Printer, limit: Limit) -> Result<Report, Failure> {
     let began = Instant::now();
-    let ground = Ground::make()?;
+    let proof = ProofInstallation::new()?;
     let mut steps = Steps::new(printer, limit);
-    in_the_throw_away_installation(&mut steps, &ground);
+    in_the_throw_away_installation(&mut steps, &proof);
     running::running(&mut steps, home);
     exposures(&mut steps, home);
     clients::clients(&mut steps, home);
     // Before the report: what is told is that all is over.
-    drop(ground);
+    drop(proof);
     let counts = steps.counts();
     let text = format!("\n{} ok, {} skipped, {} failed\n", counts.ok, counts.skipped, counts.failed);
     let (exit, told) = steps.finish();
@@ -117,28 +117,28 @@ fn exposures(steps: &mut Steps, home: &Home) {
     }
 }
 
-fn in_the_throw_away_installation(steps: &mut Steps, ground: &Ground) {
-    handshakes::handshakes(steps, ground);
+fn in_the_throw_away_installation(steps: &mut Steps, proof: &ProofInstallation) {
+    handshakes::handshakes(steps, proof);
     let limit = steps.limit().clone();
     let started = steps.step("the client for what follows", || {
-        let mut child = McpChild::start(&ground.place.folder(), &limit)?;
+        let mut child = McpChild::start(&proof.place.folder(), &limit)?;
         child.initialize("bailiwick-prove", USUAL)?;
         Ok((child, "connected".to_owned()))
     });
     let Some(mut child) = started else { return };
     files::reads(steps, &mut child);
-    files::writes(steps, &mut child, ground);
-    undo::undo(steps, &mut child, ground);
+    files::writes(steps, &mut child, proof);
+    undo::undo(steps, &mut child, proof);
     code::code(steps, &mut child);
-    git::git(steps, &mut child, ground);
-    refusals::refusals(steps, &mut child, ground);
-    held::held(steps, &mut child, ground);
-    processes::processes(steps, &mut child, ground);
+    git::git(steps, &mut child, proof);
+    refusals::refusals(steps, &mut child, proof);
+    held::held(steps, &mut child, proof);
+    processes::processes(steps, &mut child, proof);
     screens::screens(steps, &mut child);
-    http::http(steps, ground);
+    http::http(steps, proof);
     steps.group("History");
     steps.step("what was written down", || written(&mut child));
-    leave(steps, child, &ground.place);
+    leave(steps, child, &proof.place);
 }
 
 /// Holds the history to what was done: every call, the refused ones too, and nothing of what is closed.

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use bailiwick_contract::{ErrorCode, Failure};
 use bailiwick_platform::fs::modes::{PermissionsExt, set_mode, symlink};
 
-use super::ground::{Ground, ask as ask_scope};
+use super::installation::{ProofInstallation, ask as ask_scope};
 use crate::adapters::cli::child::McpChild;
 use crate::adapters::cli::steps::{Expect, Steps, wrong};
 
@@ -31,9 +31,9 @@ fn to(name: &str) -> Value {
 }
 
 /// Breaks the tree in each way, and takes that back.
-pub fn undo(steps: &mut Steps, child: &mut McpChild, ground: &Ground) {
+pub fn undo(steps: &mut Steps, child: &mut McpChild, proof: &ProofInstallation) {
     steps.group("Undo");
-    let tree = ground.folder.join(TREE);
+    let tree = proof.folder.join(TREE);
     let made = steps.step("a tree to break", || {
         let picture = make(&tree).and_then(|()| picture(&tree)).map_err(|error| wrong(error.to_string()))?;
         let saw = format!("{} files, folders and links", picture.len());

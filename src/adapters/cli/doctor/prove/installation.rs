@@ -21,8 +21,8 @@ pub const SECRET: &str = "secret-77ab";
 const COMMANDS: &[&str] =
     &["printf *", "touch *", "cat *", "cat", "ls *", "sh *", "bash *", "perl *", "python3 *"];
 
-/// Where everything is done.
-pub struct Ground {
+/// The installation in which everything is done, and its folders.
+pub struct ProofInstallation {
     /// The installation.
     pub place: Throwaway,
     /// The folder of the scopes `test` (reads and writes), `look` (reads) and `run` (runs commands).
@@ -35,32 +35,32 @@ pub struct Ground {
     pub mark: String,
 }
 
-impl Ground {
-    /// Makes it.
+impl ProofInstallation {
+    /// Creates it in a temporary folder.
     ///
     /// # Errors
     /// When the temporary folder cannot be used.
-    pub fn make() -> Result<Self, Failure> {
+    pub fn new() -> Result<Self, Failure> {
         let place = Throwaway::make()?;
         let folder = place.make_folder("scope")?;
         let repository = place.make_folder("repository")?;
         let outside = place.base().join("outside.txt");
-        let ground = Self { place, folder, repository, outside, mark: id::new_id() };
-        ground.fill().map_err(|error| {
+        let proof = Self { place, folder, repository, outside, mark: id::new_id() };
+        proof.fill().map_err(|error| {
             Failure::new(
                 ErrorCode::ProviderUnavailable,
                 format!("the temporary folder cannot be used: {error}"),
             )
         })?;
         let runs = vec![Capability::CommandRun, Capability::ProcessManage];
-        ground.place.open(vec![
-            folder_scope("test", &ground.folder, Preset::Coding.capabilities(), &[]),
-            folder_scope("look", &ground.folder, Preset::ReadOnly.capabilities(), &[]),
-            folder_scope("run", &ground.folder, runs, COMMANDS),
-            folder_scope("repository", &ground.repository, Preset::Coding.capabilities(), &[]),
+        proof.place.open(vec![
+            folder_scope("test", &proof.folder, Preset::Coding.capabilities(), &[]),
+            folder_scope("look", &proof.folder, Preset::ReadOnly.capabilities(), &[]),
+            folder_scope("run", &proof.folder, runs, COMMANDS),
+            folder_scope("repository", &proof.repository, Preset::Coding.capabilities(), &[]),
             screens(),
         ])?;
-        Ok(ground)
+        Ok(proof)
     }
 
     fn fill(&self) -> std::io::Result<()> {
