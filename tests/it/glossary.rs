@@ -96,7 +96,7 @@ const OLDER_TYPES: &[(&str, &str)] = &[
     ),
     (
         "src",
-        "Ask Care Ended Ground Look Made Opened Planned Read Received Standing Started Taken Wanted Work",
+        "Ask Care Ended Look Made Opened Planned Read Received Standing Started Taken Wanted Work",
     ),
 ];
 
