@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use bailiwick_contract::{Caller, Capability, ScopeNeed, ScopeType};
 use bailiwick_engine::registry::{Entry, Registry};
 use bailiwick_engine::service::ServiceState;
-use bailiwick_policy::{Grants, Scope, Scopes, Standing};
+use bailiwick_policy::{CapabilityStatus, Grants, Scope, Scopes};
 
 /// What a caller can do, as far as listings go.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -39,8 +39,9 @@ impl Offer {
     /// As [`Offer::to`], without a service.
     pub fn of(caller: &Caller, scopes: &Scopes, registry: &Registry) -> Self {
         let scopes: Vec<&Scope> = scopes.open_to(caller).map(AsRef::as_ref).collect();
-        let opened =
-            |entry: &Entry| scopes.iter().any(|scope| standing(caller, scope, entry) != Standing::Denied);
+        let opened = |entry: &Entry| {
+            scopes.iter().any(|scope| standing(caller, scope, entry) != CapabilityStatus::Denied)
+        };
         let effects = registry.operations().filter(|entry| !entry.spec.effect.is_read_only()).any(opened);
         Self {
             scopes: scopes.iter().map(|scope| scope.id().to_owned()).collect(),
@@ -59,21 +60,22 @@ impl Offer {
 }
 
 fn may(caller: &Caller, scope: &Scope, capability: Capability) -> bool {
-    Grants::of(caller, Some(scope)).level(capability) != Standing::Denied
+    Grants::of(caller, Some(scope)).level(capability) != CapabilityStatus::Denied
 }
 
 /// Returns how a scope stands to an operation for a caller: the least of what its groups of capabilities get.
-pub fn standing(caller: &Caller, scope: &Scope, entry: &Entry) -> Standing {
+pub fn standing(caller: &Caller, scope: &Scope, entry: &Entry) -> CapabilityStatus {
     let fits = match entry.spec.scope {
         ScopeNeed::Optional => true,
         ScopeNeed::In(types) => types.contains(&scope.scope_type()),
     };
     if !fits || !entry.spec.supports_platform(std::env::consts::OS) {
-        return Standing::Denied;
+        return CapabilityStatus::Denied;
     }
     let grants = Grants::of(caller, Some(scope));
-    let of_group = |group: &&[Capability]| grants.best_of(group).map_or(Standing::Denied, |(_, level)| level);
-    let groups: Vec<Standing> = entry.spec.capabilities.iter().map(of_group).collect();
-    let least = [Standing::Denied, Standing::Ask].into_iter().find(|it| groups.contains(it));
-    least.unwrap_or(Standing::Granted)
+    let of_group =
+        |group: &&[Capability]| grants.best_of(group).map_or(CapabilityStatus::Denied, |(_, level)| level);
+    let groups: Vec<CapabilityStatus> = entry.spec.capabilities.iter().map(of_group).collect();
+    let least = [CapabilityStatus::Denied, CapabilityStatus::Ask].into_iter().find(|it| groups.contains(it));
+    least.unwrap_or(CapabilityStatus::Granted)
 }

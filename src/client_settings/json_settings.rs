@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::entry::Entry;
 use super::kind::TOKEN_PROMPT;
-use super::settings::{Made, Problem};
+use super::settings::{FirstEdit, Problem};
 use crate::installation::jsonc;
 
 /// The key of VS Code's questions.
@@ -84,7 +84,7 @@ pub fn put(text: &str, container: &str, name: &str, entry: &Entry) -> Result<Str
 }
 
 /// Takes an entry out, and with it what only it needed.
-pub fn take_out(text: &str, container: &str, name: &str, made: &Made) -> Result<String, Problem> {
+pub fn take_out(text: &str, container: &str, name: &str, made: &FirstEdit) -> Result<String, Problem> {
     let root = parse(text)?;
     let Some(top) = root.object_value() else { return Ok(text.to_owned()) };
     let Some(servers) = object_at(&top, container)? else { return Ok(text.to_owned()) };

@@ -13,12 +13,12 @@ use super::entry::{Entry, Likeness, Reach, is_ours};
 use super::kind::{ClientKind, TokenForm};
 use super::places::{SettingsPlace, evidence};
 use super::record::{Action, Change, Records};
-use super::settings::{self, Made, Problem};
+use super::settings::{self, FirstEdit, Problem};
 use super::settings_file::SettingsFile;
 
 /// An edit of a settings file that can be shown, and then made.
 #[derive(Debug)]
-pub struct Planned {
+pub struct SettingsEdit {
     /// The client.
     pub client: ClientKind,
     /// The entry's name.
@@ -41,7 +41,7 @@ pub struct Planned {
     pub undoes: Option<String>,
 }
 
-impl Planned {
+impl SettingsEdit {
     /// Returns whether there is nothing to do.
     pub fn is_nothing(&self) -> bool {
         self.after == self.file.content
@@ -58,7 +58,7 @@ pub fn install(
     records: &Records,
     reach: &Reach,
     how: &How,
-) -> Result<Planned, Failure> {
+) -> Result<SettingsEdit, Failure> {
     let facts = kind.facts();
     let place = SettingsPlace::find(kind, &how.place)?;
     let name = &how.place.name;
@@ -104,7 +104,7 @@ pub fn install(
             notes.push(format!("{} was not found on this computer.", facts.title));
         }
     }
-    Ok(Planned {
+    Ok(SettingsEdit {
         client: kind,
         name: name.clone(),
         action: Action::Install,
@@ -128,10 +128,10 @@ pub fn remove(
     records: &Records,
     place: SettingsPlace,
     name: &str,
-) -> Result<Planned, Failure> {
+) -> Result<SettingsEdit, Failure> {
     let facts = kind.facts();
     let file = SettingsFile::read(&place.file)?;
-    let mut planned = Planned {
+    let mut planned = SettingsEdit {
         client: kind,
         name: name.to_owned(),
         action: Action::Remove,
@@ -165,7 +165,7 @@ pub fn remove(
         let made = earliest(records, &place.file)
             .and_then(|first| records.before(first).ok())
             .map(|before| String::from_utf8(before.unwrap_or_default()).unwrap_or_default())
-            .map_or_else(Made::default, |before| Made::by_editing(facts, &before));
+            .map_or_else(FirstEdit::default, |before| FirstEdit::by_editing(facts, &before));
         planned.after = Some(settings::take_out(facts, text, name, &made).map_err(wrong)?.into_bytes());
     }
     planned.token_to_revoke = records
@@ -187,7 +187,7 @@ pub fn remove(
 ///
 /// # Errors
 /// `conflict` if it was changed since; `not_found` if the file as it was is not there any more.
-pub fn undo(records: &Records, change: &Change) -> Result<Planned, Failure> {
+pub fn undo(records: &Records, change: &Change) -> Result<SettingsEdit, Failure> {
     let file = SettingsFile::read(&change.file)?;
     if file.content.as_deref().map(sha256_hex) != change.after {
         let failure = Failure::new(
@@ -208,7 +208,7 @@ pub fn undo(records: &Records, change: &Change) -> Result<Planned, Failure> {
     }
     file.check_writable()?;
     let after = records.before(change)?;
-    Ok(Planned {
+    Ok(SettingsEdit {
         client: change.client,
         name: change.name.clone(),
         action: match change.action {

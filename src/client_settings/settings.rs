@@ -28,14 +28,14 @@ pub enum Problem {
 
 /// What the first edit of a file made besides the entry, and what goes again when it is empty.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Made {
+pub struct FirstEdit {
     /// The container of the servers.
     pub container: bool,
     /// The list of questions.
     pub prompts: bool,
 }
 
-impl Made {
+impl FirstEdit {
     /// Finds what an edit of this text makes.
     pub fn by_editing(facts: &ClientFacts, before: &str) -> Self {
         let value = value(facts, before).unwrap_or_default();
@@ -73,7 +73,7 @@ pub fn put(facts: &ClientFacts, text: &str, name: &str, entry: &Entry) -> Result
 ///
 /// # Errors
 /// See [`Problem`].
-pub fn take_out(facts: &ClientFacts, text: &str, name: &str, made: &Made) -> Result<String, Problem> {
+pub fn take_out(facts: &ClientFacts, text: &str, name: &str, made: &FirstEdit) -> Result<String, Problem> {
     let edited = by_lines(text, |plain| match facts.format {
         Format::Json => json_settings::take_out(plain, facts.container, name, made),
         Format::Toml => toml_settings::take_out(plain, facts.container, name, made),

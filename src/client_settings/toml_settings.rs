@@ -5,7 +5,7 @@ use serde_json::Value;
 use toml_edit::{Array, DocumentMut, InlineTable, Item, RawString, TableLike};
 
 use super::entry::Entry;
-use super::settings::{Made, Problem};
+use super::settings::{FirstEdit, Problem};
 
 /// Reads the text as a value.
 pub fn value(text: &str) -> Result<Value, Problem> {
@@ -43,7 +43,7 @@ pub fn put(text: &str, container: &str, name: &str, entry: &Entry) -> Result<Str
 }
 
 /// Takes an entry out.
-pub fn take_out(text: &str, container: &str, name: &str, made: &Made) -> Result<String, Problem> {
+pub fn take_out(text: &str, container: &str, name: &str, made: &FirstEdit) -> Result<String, Problem> {
     let mut document = parse(text)?;
     let Some(servers) = document.get_mut(container).and_then(Item::as_table_like_mut) else {
         return Ok(text.to_owned());

@@ -8,7 +8,7 @@ use yaml_edit::{YamlError, YamlFile, YamlNode, YamlValue};
 
 use super::entry::{Entry, Likeness};
 use super::kind::{ClientFacts, CommandForm};
-use super::settings::{Made, Problem};
+use super::settings::{FirstEdit, Problem};
 
 /// The field by which the entries of a list are told apart.
 const NAME: &str = "name";
@@ -69,7 +69,7 @@ pub fn put(text: &str, facts: &ClientFacts, name: &str, entry: &Entry) -> Result
 }
 
 /// Takes an entry out.
-pub fn take_out(text: &str, container: &str, name: &str, made: &Made) -> Result<String, Problem> {
+pub fn take_out(text: &str, container: &str, name: &str, made: &FirstEdit) -> Result<String, Problem> {
     let file = parse(text)?;
     let Some(servers) = servers(&file, container)? else { return Ok(text.to_owned()) };
     if !servers.remove(name) {

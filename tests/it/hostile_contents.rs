@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use bailiwick::contract::Cancel;
 use bailiwick::providers::code::language_of;
 use bailiwick::providers::parser::ParserPool;
-use bailiwick::providers::syntax::{Checked, Side};
+use bailiwick::providers::syntax::{Side, SyntaxInput};
 use serde_json::{Value, json};
 use support::generator::Numbers;
 use support::installation::{Installation, Service};
@@ -252,7 +252,7 @@ fn parse_patterns(names: &[&str], bytes: usize) -> usize {
 /// Has a text parsed both ways, each of which must end in time. Returns how often a worker failed on it.
 fn parse(pool: &ParserPool, name: &str, text: &str) -> usize {
     let after = Side { text, version: "1" };
-    let checked = Checked { path: name, before: None, after, regions: &[] };
+    let checked = SyntaxInput { path: name, before: None, after, regions: &[] };
     let within_limit = |what: &str, began: Duration| {
         let (took, start) = (spent().saturating_sub(began), text.chars().take(80).collect::<String>());
         assert!(took < LONGEST, "{name} {start:?} of {} bytes, {what}: {took:?}", text.len());
@@ -285,7 +285,7 @@ fn spent() -> Duration {
 
 fn still_parses(pool: &ParserPool, after: &str) {
     let side = Side { text: "a: [", version: "2" };
-    let well = Checked { path: "well.yaml", before: None, after: side, regions: &[] };
+    let well = SyntaxInput { path: "well.yaml", before: None, after: side, regions: &[] };
     let found = pool.check(&well, Instant::now() + *support::patience::PATIENCE).expect("a grammar");
     assert!(found.new.is_ok_and(|new| new.len() == 1), "after {after}");
 }

@@ -113,7 +113,7 @@ fn judge(case: &Case<'_>, walk: &mut Walk) -> Judgement {
     let needed = walk.ask(
         case_of.zip(grants.as_ref()),
         |((scope, candidate), grants)| capability::check(scope, candidate.spec(), grants),
-        capability::Needed::note,
+        capability::CapabilityChoice::note,
     );
     let fits = walk.ask(
         case_of,

@@ -41,7 +41,7 @@ pub use permitted_path::{PermittedPath, WritablePath};
 pub use process::ProcessPolicy;
 pub use program_settings::PROGRAM_SETTINGS;
 pub use root_paths::RootPaths;
-pub use scope::{AllRoots, OwnFolders, Scope, ScopeRoot, Scopes, Standing, storage_key};
+pub use scope::{AllRoots, CapabilityStatus, OwnFolders, Scope, ScopeRoot, Scopes, storage_key};
 pub use screen::{ScreenRules, WindowFacts};
 pub use sensitive::{SensitiveRow, shared_patterns};
 pub use sensitive_copies::PATTERNS as COPY_PATTERNS;

@@ -15,7 +15,7 @@ use bailiwick_platform::fs::{FileId, RelPath};
 use bailiwick_platform::names::OsStrExt;
 use bailiwick_platform::quoting::quote;
 
-use super::sensitive::{Place, fold, is_needed_by_commands, rule_for};
+use super::sensitive::{NameFolder, fold, is_needed_by_commands, rule_for};
 
 /// The rule that closes files of variables, such as `.env`.
 pub const ENVIRONMENT_FILE: &str = "environment-file";
@@ -192,7 +192,7 @@ impl PathRules {
     pub fn is_sensitive(path: &RelPath) -> bool {
         let mut folder = RelPath::root();
         path.components().any(|name| {
-            let found = rule_for(&Place::below(&folder), &fold(name), Access::Read).is_some();
+            let found = rule_for(&NameFolder::below(&folder), &fold(name), Access::Read).is_some();
             folder = folder.child(OsStr::from_bytes(name));
             found
         })
@@ -204,7 +204,7 @@ impl PathRules {
         if access == Access::Write && *folded == *b".git" {
             return Some("git-internals");
         }
-        let rule = rule_for(&Place::below(folder), &folded, access);
+        let rule = rule_for(&NameFolder::below(folder), &folded, access);
         if rule.is_none() && self.closed_files.is_empty() && self.ask_files.is_empty() {
             return None;
         }
@@ -224,7 +224,7 @@ impl PathRules {
     pub fn rule_for_commands(&self, folder: &RelPath, name: &OsStr) -> Option<&'static str> {
         let rule = self.rule_for_child(folder, name, Access::Read)?;
         if [CLOSED_FILES, ASK_FILES].contains(&rule)
-            || !is_needed_by_commands(&Place::below(folder), &fold(name.as_bytes()))
+            || !is_needed_by_commands(&NameFolder::below(folder), &fold(name.as_bytes()))
         {
             return Some(rule);
         }

@@ -29,7 +29,7 @@ const KEY_DIGITS: usize = 16;
 
 /// How a scope stands to a capability.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Standing {
+pub enum CapabilityStatus {
     /// Not granted, or denied.
     Denied,
     /// Set to `ask`: each request needs approval.
@@ -293,15 +293,15 @@ impl Scope {
     }
 
     /// Returns how the scope stands to a capability: deny beats ask beats grant.
-    pub fn standing(&self, capability: Capability) -> Standing {
+    pub fn standing(&self, capability: Capability) -> CapabilityStatus {
         if self.deny.contains(&capability) {
-            Standing::Denied
+            CapabilityStatus::Denied
         } else if self.ask.contains(&capability) {
-            Standing::Ask
+            CapabilityStatus::Ask
         } else if self.granted.contains(&capability) {
-            Standing::Granted
+            CapabilityStatus::Granted
         } else {
-            Standing::Denied
+            CapabilityStatus::Denied
         }
     }
 

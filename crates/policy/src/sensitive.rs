@@ -86,7 +86,7 @@ impl Form {
         }
     }
 
-    fn matches(self, place: &Place<'_>, name: &[u8]) -> bool {
+    fn matches(self, place: &NameFolder<'_>, name: &[u8]) -> bool {
         let both = |start: &str, end: &str| {
             name.len() >= start.len() + end.len()
                 && name.starts_with(start.as_bytes())
@@ -112,13 +112,13 @@ impl Form {
 
 /// The folder that a name is in, as rows ask about it.
 #[derive(Debug)]
-pub(super) struct Place<'p> {
+pub(super) struct NameFolder<'p> {
     folder: &'p RelPath,
     /// The folded name of the folder.
     parent: Option<Cow<'p, [u8]>>,
 }
 
-impl<'p> Place<'p> {
+impl<'p> NameFolder<'p> {
     /// Returns the place below a folder.
     pub(super) fn below(folder: &'p RelPath) -> Self {
         Self { folder, parent: folder.file_name().map(|name| fold(name.as_bytes())) }
@@ -131,7 +131,7 @@ impl<'p> Place<'p> {
 }
 
 /// Finds the rule that closes a folded name in a folder.
-pub(super) fn rule_for(place: &Place<'_>, name: &[u8], access: Access) -> Option<&'static str> {
+pub(super) fn rule_for(place: &NameFolder<'_>, name: &[u8], access: Access) -> Option<&'static str> {
     if let Some(rule) = rule_for_name(place, name, access) {
         return Some(rule);
     }
@@ -143,7 +143,7 @@ pub(super) fn rule_for(place: &Place<'_>, name: &[u8], access: Access) -> Option
     originals.into_iter().find_map(|name| rule_for_name(place, name, access))
 }
 
-fn rule_for_name(place: &Place<'_>, name: &[u8], access: Access) -> Option<&'static str> {
+fn rule_for_name(place: &NameFolder<'_>, name: &[u8], access: Access) -> Option<&'static str> {
     let closed = likely_rows(name).find(|row| row.form.matches(place, name));
     if closed.is_some() && is_shared(place, name) {
         return None;
@@ -153,13 +153,13 @@ fn rule_for_name(place: &Place<'_>, name: &[u8], access: Access) -> Option<&'sta
     Some(row.rule)
 }
 
-fn is_shared(place: &Place<'_>, name: &[u8]) -> bool {
+fn is_shared(place: &NameFolder<'_>, name: &[u8]) -> bool {
     SHARED.iter().any(|form| form.matches(place, name))
 }
 
 /// Returns whether commands cannot do without a closed name: Git reads its own settings, and what a package manager has
 /// installed comes from a registry, where such names are those of code and of public certificates.
-pub(super) fn is_needed_by_commands(place: &Place<'_>, name: &[u8]) -> bool {
+pub(super) fn is_needed_by_commands(place: &NameFolder<'_>, name: &[u8]) -> bool {
     GIT_SETTINGS.matches(place, name) || place.is_in(|folder| INSTALLED.contains(&folder))
 }
 
@@ -237,7 +237,7 @@ mod tests {
         let path = RelPath::parse(path.as_bytes()).expect("a good path");
         let mut folder = RelPath::root();
         for name in path.components() {
-            if let Some(rule) = rule_for(&Place::below(&folder), &fold(name), access) {
+            if let Some(rule) = rule_for(&NameFolder::below(&folder), &fold(name), access) {
                 return Some(rule);
             }
             folder = folder.child(OsStr::from_bytes(name));
@@ -253,7 +253,7 @@ mod tests {
         let path = RelPath::parse(path.as_bytes()).expect("a good path");
         let mut folder = RelPath::root();
         path.components().any(|name| {
-            let is_matched = row.form.matches(&Place::below(&folder), &fold(name));
+            let is_matched = row.form.matches(&NameFolder::below(&folder), &fold(name));
             folder = folder.child(OsStr::from_bytes(name));
             is_matched
         })
@@ -286,7 +286,7 @@ mod tests {
                     Form::InDot(start, end) => {
                         name.starts_with(start.as_bytes()) && name.ends_with(end.as_bytes())
                     }
-                    form => form.matches(&Place::below(&RelPath::root()), &name),
+                    form => form.matches(&NameFolder::below(&RelPath::root()), &name),
                 };
                 assert!(is_found || !is_matched, "{} of {}", row.pattern(), row.samples[0]);
             }
@@ -355,7 +355,7 @@ mod tests {
             let path = RelPath::parse(path.as_bytes()).expect("a good path");
             let (folder, name) = (path.parent().expect("not the root"), path.file_name().expect("a name"));
             assert!(closed(&String::from_utf8_lossy(path.as_bytes())).is_some(), "closed to file operations");
-            is_needed_by_commands(&Place::below(&folder), &fold(name.as_bytes()))
+            is_needed_by_commands(&NameFolder::below(&folder), &fold(name.as_bytes()))
         };
         for path in [
             "a.git/config",

@@ -15,7 +15,7 @@ use bailiwick_contract::time::{now_ms, rfc3339};
 use bailiwick_contract::{Cancel, Capability, ErrorCode, Failure, Secret};
 use bailiwick_platform::launch::kept::{Control, ControlError};
 use bailiwick_platform::tty::{Line, Tty};
-use bailiwick_policy::{OwnFolders, Scopes, Standing};
+use bailiwick_policy::{CapabilityStatus, OwnFolders, Scopes};
 use bailiwick_providers::approval::{Decision as ApprovalDecision, Ticket};
 use bailiwick_providers::process::Process;
 use bailiwick_providers::secret_prompt::{Claim, Prompt, PromptError, Prompts};
@@ -197,7 +197,7 @@ impl Approver {
         let waiting = prompts_to_answer(&self.home).map_err(|error| unreadable(&error))?;
         let may_be_written = |scope: &str| {
             let standing = self.scopes.find(scope).map(|scope| scope.standing(Capability::ProcessManage));
-            matches!(standing, Some(Standing::Granted | Standing::Ask))
+            matches!(standing, Some(CapabilityStatus::Granted | CapabilityStatus::Ask))
         };
         let answerable = waiting.into_iter().filter(|(prompt, _)| may_be_written(&prompt.scope));
         Ok(answerable.map(|(prompt, process)| Waiting { prompt, process }).collect())

@@ -17,7 +17,7 @@ use bailiwick_contract::time::{now_ms, rfc3339};
 use bailiwick_contract::{Envelope, ErrorCode, Failure, Transport, signal};
 use bailiwick_platform::launch::Launcher;
 use bailiwick_platform::launch::kept::{State, Status, Stream};
-use bailiwick_providers::process::text::{Piece, Taken, Wanted, take};
+use bailiwick_providers::process::text::{Piece, TextPage, TextRange, take};
 use bailiwick_providers::process::{Cursor, Process, Processes, last_lines};
 
 use super::args::{ProcessReadArgs, ProcessStopArgs, ProcessesArgs, ProcessesCommand};
@@ -298,9 +298,13 @@ fn read(processes: &Processes, printer: Printer, args: &ProcessReadArgs) -> Resu
     })
 }
 
-fn next(process: &Process, cursor: Option<Cursor>, tail: Option<usize>) -> Result<(Taken, Status), Failure> {
+fn next(
+    process: &Process,
+    cursor: Option<Cursor>,
+    tail: Option<usize>,
+) -> Result<(TextPage, Status), Failure> {
     let status = process.status()?;
-    let wanted = Wanted {
+    let wanted = TextRange {
         stream: None,
         strip_ansi: true,
         room: ROOM,
@@ -315,7 +319,7 @@ fn next(process: &Process, cursor: Option<Cursor>, tail: Option<usize>) -> Resul
     Ok((taken, status))
 }
 
-fn whole(process: &Process, status: &Status, taken: &Taken) -> ProcessReadOutput {
+fn whole(process: &Process, status: &Status, taken: &TextPage) -> ProcessReadOutput {
     let text = |stream: Stream| -> String {
         taken.pieces.iter().filter(|piece| piece.stream == stream).map(|piece| piece.text.as_str()).collect()
     };

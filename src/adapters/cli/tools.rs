@@ -8,7 +8,7 @@ use crate::adapters::offer::{Offer, standing};
 use bailiwick_contract::{Caller, Effect, Failure, Transport};
 use bailiwick_engine::operations::FAMILIES;
 use bailiwick_engine::registry::Registry;
-use bailiwick_policy::{Scope, Scopes, Standing};
+use bailiwick_policy::{CapabilityStatus, Scope, Scopes};
 
 use super::args::ToolsArgs;
 use super::client;
@@ -138,9 +138,9 @@ fn operations(
         let (mut open, mut ask) = (Vec::new(), Vec::new());
         for scope in &named {
             match standing(caller, scope, entry) {
-                Standing::Granted => open.push(scope.id().to_owned()),
-                Standing::Ask => ask.push(scope.id().to_owned()),
-                Standing::Denied => {}
+                CapabilityStatus::Granted => open.push(scope.id().to_owned()),
+                CapabilityStatus::Ask => ask.push(scope.id().to_owned()),
+                CapabilityStatus::Denied => {}
             }
         }
         if open.is_empty() && ask.is_empty() && !args.all {

@@ -12,7 +12,7 @@ use http::{HeaderMap, StatusCode};
 use hyper::body::{Frame, SizeHint};
 use tokio::runtime::Handle;
 
-use super::connections::Work;
+use super::connections::ServedRequest;
 use super::settings::MAX_BODY_BYTES;
 
 /// How long a client may take to send a body.
@@ -72,13 +72,13 @@ async fn next(body: &mut Body) -> Option<Result<Frame<Bytes>, axum::Error>> {
 }
 
 /// A request's body. What is left of it when it is dropped is thrown away, for a while, after the answer.
-pub(super) struct Received {
+pub(super) struct RequestBody {
     body: Body,
     /// Whether something was left: the connection must be closed after the answer.
     was_left: Arc<AtomicBool>,
 }
 
-impl Received {
+impl RequestBody {
     /// Wraps the body of a request. The flag is set when it is dropped before its end.
     pub fn wrap(headers: &HeaderMap, body: Body, was_left: Arc<AtomicBool>) -> Body {
         // One that is never sent unless it is asked for is left alone.
@@ -89,7 +89,7 @@ impl Received {
     }
 }
 
-impl HttpBody for Received {
+impl HttpBody for RequestBody {
     type Data = Bytes;
     type Error = axum::Error;
 
@@ -109,7 +109,7 @@ impl HttpBody for Received {
     }
 }
 
-impl Drop for Received {
+impl Drop for RequestBody {
     fn drop(&mut self) {
         if self.body.is_end_stream() {
             return;
@@ -134,14 +134,14 @@ impl Drop for Received {
 /// An answer's body: its connection works until it is sent or given up.
 pub(super) struct Answer {
     pub body: Body,
-    pub _work: Work,
+    pub _work: ServedRequest,
     /// What the request has taken, which it gives back at the end.
-    pub _taken: Option<Taken>,
+    pub _taken: Option<SharedUse>,
 }
 
 /// What a request has taken of what is shared among callers.
 #[derive(Clone)]
-pub(super) struct Taken {
+pub(super) struct SharedUse {
     pub _shares: Arc<[bailiwick_engine::service::Share; 2]>,
 }
 

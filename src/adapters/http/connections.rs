@@ -167,9 +167,9 @@ impl Connection {
     }
 
     /// Notes that a request is served, until the result is dropped.
-    pub fn work(self: &Arc<Self>) -> Work {
+    pub fn work(self: &Arc<Self>) -> ServedRequest {
         self.enter(Phase::Working);
-        Work(Arc::clone(self))
+        ServedRequest(Arc::clone(self))
     }
 
     /// Notes that the request that is served waits, until the result is dropped.
@@ -198,9 +198,9 @@ impl Drop for ConnectionSlot {
 
 /// A request is served on a connection.
 #[derive(Debug)]
-pub(super) struct Work(Arc<Connection>);
+pub(super) struct ServedRequest(Arc<Connection>);
 
-impl Drop for Work {
+impl Drop for ServedRequest {
     fn drop(&mut self) {
         self.0.enter(Phase::Idle);
     }
@@ -232,7 +232,7 @@ mod tests {
     fn what_does_no_work_makes_room_in_order_and_what_works_stays() {
         let connections = Arc::<Connections>::default();
         let places = full(&connections);
-        let work: Vec<Work> = places[4..].iter().map(|place| place.connection.work()).collect();
+        let work: Vec<ServedRequest> = places[4..].iter().map(|place| place.connection.work()).collect();
         // One waits for its body, one is idle, one sends a head, one leaves its answer unread, all for a while.
         let while_ago = || Instant::now().checked_sub(SETTLED_AFTER).expect("the computer runs longer");
         let waiting = places[0].connection.work();
@@ -274,7 +274,7 @@ mod tests {
         let places: Vec<ConnectionSlot> =
             (0..MAX_FROM_ONE).filter_map(|_| connections.take(foreign)).collect();
         assert_eq!(places.len(), MAX_FROM_ONE);
-        let mut work: Vec<Work> = places[1..].iter().map(|place| place.connection.work()).collect();
+        let mut work: Vec<ServedRequest> = places[1..].iter().map(|place| place.connection.work()).collect();
         let new = connections.take(foreign).expect("one is idle");
         assert!(places[0].connection.dropped.is_cancelled());
         work.push(new.connection.work());

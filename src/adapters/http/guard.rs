@@ -19,7 +19,7 @@ use bailiwick_contract::{Caller, ErrorCode, Failure, Transport};
 use bailiwick_engine::service::{Service, Share, Shares};
 
 use super::super::auth::{Bearer, KeyRing, Refusals, Throttle, bearer};
-use super::body::{self, Received, Taken};
+use super::body::{self, RequestBody, SharedUse};
 use super::client_steps::{ClientStep, StepLog, StepRecord};
 use super::connections::Connection;
 use super::cors;
@@ -72,7 +72,7 @@ pub(super) struct Guard {
 pub(super) async fn check_address(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response {
     let body_was_left = Arc::new(AtomicBool::new(false));
     let (parts, body) = request.into_parts();
-    let body = Received::wrap(&parts.headers, body, Arc::clone(&body_was_left));
+    let body = RequestBody::wrap(&parts.headers, body, Arc::clone(&body_was_left));
     let mut request = Request::from_parts(parts, body);
     // Steps are those of clients elsewhere: without a public URL there are none.
     let is_watched = (guard.public_only || guard.login.is_some()) && guard.steps.is_watched();
@@ -155,7 +155,7 @@ pub(super) async fn admit(State(guard): State<Arc<Guard>>, mut request: Request,
         Ok(bytes) => {
             room.shrink_to(bytes.len());
             let mut response = next.run(Request::from_parts(parts, Body::from(bytes))).await;
-            response.extensions_mut().insert(Taken { _shares: Arc::new([turn, room]) });
+            response.extensions_mut().insert(SharedUse { _shares: Arc::new([turn, room]) });
             // The type was checked above: rmcp says this of a body that it cannot read.
             if response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE {
                 return unreadable();

@@ -22,7 +22,7 @@ use bailiwick_contract::{ErrorCode, Failure, id};
 use bailiwick_engine::service::{Service, Shares};
 
 use super::super::auth::{KeyRing, Refusals, Throttle};
-use super::body::{Answer, Taken};
+use super::body::{Answer, SharedUse};
 use super::client_steps::StepLog;
 use super::connections::{Connection, ConnectionSlot, Connections};
 use super::guard::{Guard, Peer};
@@ -270,7 +270,7 @@ async fn exchange(
             request.extensions_mut().insert(peer);
             let response = router.oneshot(request.map(Body::new)).await;
             response.map(|mut response| {
-                let taken = response.extensions_mut().remove::<Taken>();
+                let taken = response.extensions_mut().remove::<SharedUse>();
                 response.map(|body| Answer { body, _work: work, _taken: taken })
             })
         }

@@ -23,7 +23,7 @@ const INTERVAL: Duration = Duration::from_secs(1);
 /// After how many of them a connection without any is kept open by a comment.
 const QUIET_INTERVALS: u32 = 15;
 
-type Work = Pin<Box<dyn Future<Output = Vec<u8>> + Send>>;
+type AnswerFuture = Pin<Box<dyn Future<Output = Vec<u8>> + Send>>;
 
 /// Answers a call. If the answer is dropped before its end, the call is cancelled.
 pub(super) async fn answer(
@@ -35,7 +35,8 @@ pub(super) async fn answer(
 ) -> Response {
     let (progress, token) = (Progress::default(), call.progress_token.clone());
     let board = progress.clone();
-    let mut work: Work = Box::pin(async move { handler.answer_plain(call, caller, user_agent, board).await });
+    let mut work: AnswerFuture =
+        Box::pin(async move { handler.answer_plain(call, caller, user_agent, board).await });
     if !wants_stream {
         return json(StatusCode::OK, work.await);
     }
@@ -64,7 +65,7 @@ fn stream(body: Body) -> Response {
 
 /// The stream of a call that takes longer.
 struct Events {
-    work: Work,
+    work: AnswerFuture,
     began: Instant,
     ticks: Interval,
     quiet: u32,

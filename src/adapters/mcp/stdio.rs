@@ -19,7 +19,7 @@ const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// How a conversation ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ended {
+pub enum ConversationEnd {
     /// The client closed its side; what was in the works has been answered.
     ByClient,
     /// `shutdown` was cancelled.
@@ -28,13 +28,22 @@ pub enum Ended {
 
 /// Serves the client at standard input and output until it goes away or `shutdown` is cancelled.
 /// `on_client` hears what it calls itself.
-pub async fn run(backend: Backend, on_client: Option<OnClient>, shutdown: CancellationToken) -> Ended {
+pub async fn run(
+    backend: Backend,
+    on_client: Option<OnClient>,
+    shutdown: CancellationToken,
+) -> ConversationEnd {
     let (input, output) = rmcp::transport::io::stdio_pipes();
     Box::pin(serve(backend, on_client, input, output, shutdown)).await
 }
 
 /// Serves a client over any pair of byte streams.
-pub async fn converse<R, W>(backend: Backend, input: R, output: W, shutdown: CancellationToken) -> Ended
+pub async fn converse<R, W>(
+    backend: Backend,
+    input: R,
+    output: W,
+    shutdown: CancellationToken,
+) -> ConversationEnd
 where
     R: AsyncRead + Unpin + Send + 'static,
     W: AsyncWrite + Unpin + Send + 'static,
@@ -48,7 +57,7 @@ async fn serve<R, W>(
     input: R,
     output: W,
     shutdown: CancellationToken,
-) -> Ended
+) -> ConversationEnd
 where
     R: AsyncRead + Unpin + Send + 'static,
     W: AsyncWrite + Unpin + Send + 'static,
@@ -67,5 +76,9 @@ where
         drop(running.waiting().await);
     }
     backend.close().await;
-    if is_cancelled || shutdown.is_cancelled() { Ended::ByShutdown } else { Ended::ByClient }
+    if is_cancelled || shutdown.is_cancelled() {
+        ConversationEnd::ByShutdown
+    } else {
+        ConversationEnd::ByClient
+    }
 }

@@ -101,7 +101,7 @@ impl<R: AsyncRead + Unpin + Send, W: AsyncWrite + Unpin + Send + 'static> StdioT
                 self.output.written.notified().await;
             }
             let read = match self.batch.pop_front() {
-                Some(text) => Read::of(&text),
+                Some(text) => ParsedLine::of(&text),
                 None => match self.lines.next().await.ok()? {
                     Line::End => {
                         let (after, stop) = (self.closing.after, self.closing.stop.clone());
@@ -116,7 +116,7 @@ impl<R: AsyncRead + Unpin + Send, W: AsyncWrite + Unpin + Send + 'static> StdioT
                     }
                     Line::TooLong => {
                         let message = format!("the line has more than {MAX_LINE_BYTES} bytes");
-                        Read::Problem(ErrorData::parse_error(message, None), None)
+                        ParsedLine::Problem(ErrorData::parse_error(message, None), None)
                     }
                     Line::Text(text) if self.has_batches && text.trim_ascii_start().starts_with(b"[") => {
                         match parts(text) {
@@ -124,16 +124,16 @@ impl<R: AsyncRead + Unpin + Send, W: AsyncWrite + Unpin + Send + 'static> StdioT
                                 self.batch.extend(parts);
                                 continue;
                             }
-                            Err(problem) => Read::Problem(problem, None),
+                            Err(problem) => ParsedLine::Problem(problem, None),
                         }
                     }
-                    Line::Text(text) => Read::of(text),
+                    Line::Text(text) => ParsedLine::of(text),
                 },
             };
             let (problem, id) = match read {
-                Read::Nothing => continue,
-                Read::Problem(problem, id) => (problem, id),
-                Read::Message(message) => match self.conflict(&message) {
+                ParsedLine::Nothing => continue,
+                ParsedLine::Problem(problem, id) => (problem, id),
+                ParsedLine::Message(message) => match self.conflict(&message) {
                     Some((problem, id)) => (problem, Some(id)),
                     None if self.begins(&message) => {
                         self.next = Some(*message);
@@ -189,7 +189,7 @@ impl<R: AsyncRead + Unpin + Send, W: AsyncWrite + Unpin + Send + 'static> StdioT
 }
 
 /// What a line, or a part of a batch, was read as.
-enum Read {
+enum ParsedLine {
     Message(Box<ClientJsonRpcMessage>),
     /// An error for the client, with the id that it belongs to.
     Problem(ErrorData, Option<RequestId>),
@@ -197,7 +197,7 @@ enum Read {
     Nothing,
 }
 
-impl Read {
+impl ParsedLine {
     fn of(text: &[u8]) -> Self {
         match serde_json::from_slice(text) {
             Ok(message) if check_unambiguous(text).is_err() => match message {

@@ -32,7 +32,7 @@ const SPARE: Duration = Duration::from_secs(300);
 const POLL_MS: u64 = 1_000;
 
 /// A request in the works.
-pub(super) type Work = Pin<Box<dyn Future<Output = Reply> + Send>>;
+pub(super) type ReplyFuture = Pin<Box<dyn Future<Output = Reply> + Send>>;
 
 /// The tasks of one transport. Dropping it cancels what is in the works.
 #[derive(Default)]
@@ -45,7 +45,7 @@ pub(super) struct Tasks {
 /// One request that may become a task.
 pub(super) struct LongCall {
     /// What answers it.
-    pub work: Work,
+    pub work: ReplyFuture,
     /// Cancels it.
     pub gone: CancellationToken,
     /// What it says about itself.
@@ -145,7 +145,7 @@ impl Drop for Tasks {
 /// Waits for the answer of a call that has become a task.
 async fn go_on(
     task: TaskContext,
-    mut work: Work,
+    mut work: ReplyFuture,
     gone: CancellationToken,
     progress: Progress,
     form: Form,

@@ -17,7 +17,7 @@ use bailiwick_platform::local_socket::{self, ReadHalf, WriteHalf};
 use super::super::backend::{Origin, went_away};
 use super::super::lines::{Line, LineReader};
 use super::super::offer::Offer;
-use super::frame::{Answer, Ask, Hello, PROTOCOL, Request, line};
+use super::frame::{Answer, Hello, PROTOCOL, Request, SocketLine, line};
 
 /// The longest answer that is read: results have images at most, which the service bounds.
 const MAX_ANSWER_BYTES: usize = 256 << 20;
@@ -64,7 +64,7 @@ pub async fn connect(path: &Path, hello: &Hello) -> Result<Client, ConnectError>
     let (input, mut output) = local_socket::split(local_socket::connect(path).await?);
     let mut lines = LineReader::new(input, MAX_ANSWER_BYTES);
     let welcome = async {
-        output.write_all(&line(&Ask::Hello(hello.clone()))).await?;
+        output.write_all(&line(&SocketLine::Hello(hello.clone()))).await?;
         match lines.next().await? {
             Line::Text(text) => serde_json::from_slice(text).map_err(io::Error::other),
             Line::TooLong | Line::End => Err(io::Error::from(io::ErrorKind::UnexpectedEof)),
@@ -133,12 +133,12 @@ impl Client {
                 progress,
             },
         };
-        let mut answer = self.ask(id, &Ask::Request(request), told)?;
+        let mut answer = self.ask(id, &SocketLine::Request(request), told)?;
         let mut unanswered = CancelOnDrop { asks: Some(&self.asks), id };
         let received = tokio::select! {
             received = &mut answer => received,
             () = gone.cancelled() => {
-                self.send(&Ask::Cancel { id })?;
+                self.send(&SocketLine::Cancel { id })?;
                 match tokio::time::timeout(CANCEL_TIMEOUT, &mut answer).await {
                     Ok(received) => received,
                     Err(_) => return Err(Failure::new(ErrorCode::Cancelled, "the request was cancelled")),
@@ -160,7 +160,7 @@ impl Client {
     /// `provider_unavailable` when the service went away.
     pub async fn offer(&self) -> Result<Offer, Failure> {
         let id = self.next_id.fetch_add(1, Ordering::Relaxed);
-        match self.ask(id, &Ask::Offer { id }, None)?.await {
+        match self.ask(id, &SocketLine::Offer { id }, None)?.await {
             Ok(Answer::Offer { offer, .. }) => Ok(offer),
             Ok(_) | Err(_) => Err(went_away()),
         }
@@ -169,7 +169,7 @@ impl Client {
     fn ask(
         &self,
         id: u64,
-        ask: &Ask,
+        ask: &SocketLine,
         progress: Option<&Progress>,
     ) -> Result<oneshot::Receiver<Answer>, Failure> {
         let (answer, receiver) = oneshot::channel();
@@ -179,7 +179,7 @@ impl Client {
         Ok(receiver)
     }
 
-    fn send(&self, ask: &Ask) -> Result<(), Failure> {
+    fn send(&self, ask: &SocketLine) -> Result<(), Failure> {
         self.asks.send(line(ask)).map_err(|_| went_away())
     }
 }
@@ -201,7 +201,7 @@ impl Drop for CancelOnDrop<'_> {
     fn drop(&mut self) {
         if let Some(asks) = self.asks {
             // If the connection is gone the service has cancelled it already.
-            let _ = asks.send(line(&Ask::Cancel { id: self.id }));
+            let _ = asks.send(line(&SocketLine::Cancel { id: self.id }));
         }
     }
 }

@@ -37,7 +37,7 @@ impl Hello {
 /// A line to the service.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
-pub(super) enum Ask {
+pub(super) enum SocketLine {
     /// The first line.
     Hello(Hello),
     /// A request.

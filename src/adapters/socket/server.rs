@@ -19,7 +19,7 @@ use bailiwick_platform::local_socket::{self, Listener, Stream, WriteHalf};
 use super::super::auth::{KeyRing, Refusals};
 use super::super::lines::{Line, LineReader, MAX_LINE_BYTES};
 use super::super::offer::Offer;
-use super::frame::{Answer, Ask, Hello, PROTOCOL, Request, line};
+use super::frame::{Answer, Hello, PROTOCOL, Request, SocketLine, line};
 
 /// How many connections are served at the same time; further ones wait.
 const MAX_CONNECTIONS: usize = 128;
@@ -138,7 +138,7 @@ fn admit(first: Line<'_>, keys: &KeyRing) -> Result<Caller, Failure> {
     let wrong =
         |message: &str| Failure::invalid("hello", message).hint("Use the same version on both sides.");
     let Line::Text(text) = first else { return Err(wrong("the first line is missing or too long")) };
-    let Ok(Ask::Hello(Hello { protocol, transport, caller })) = serde_json::from_slice(text) else {
+    let Ok(SocketLine::Hello(Hello { protocol, transport, caller })) = serde_json::from_slice(text) else {
         return Err(wrong("the first line must be a hello"));
     };
     if protocol != PROTOCOL {
@@ -180,7 +180,7 @@ impl SocketPeer {
                 Line::TooLong => format!("a line has more than {MAX_LINE_BYTES} bytes"),
                 Line::Text(text) => match check_unambiguous(text).and_then(|()| serde_json::from_slice(text))
                 {
-                    Ok(Ask::Request(request)) => {
+                    Ok(SocketLine::Request(request)) => {
                         let turn = Arc::clone(&turns);
                         let turn = turn.acquire_owned().await.expect("the semaphore is never closed");
                         let work = self.work(request);
@@ -190,13 +190,13 @@ impl SocketPeer {
                         });
                         continue;
                     }
-                    Ok(Ask::Cancel { id }) => {
+                    Ok(SocketLine::Cancel { id }) => {
                         if let Some(token) = lock(&self.running).get(&id) {
                             token.cancel();
                         }
                         continue;
                     }
-                    Ok(Ask::Offer { id }) => {
+                    Ok(SocketLine::Offer { id }) => {
                         let caller = self.keys.renew(&self.caller);
                         let state = self.service.state_now().await;
                         let offer = caller.map(|caller| Offer::to(&caller, &state));
@@ -206,7 +206,7 @@ impl SocketPeer {
                         }
                         continue;
                     }
-                    Ok(Ask::Hello(_)) => "the connection has said hello already".to_owned(),
+                    Ok(SocketLine::Hello(_)) => "the connection has said hello already".to_owned(),
                     Err(error) => format!("a line is not of the protocol: {error}"),
                 },
             };

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use bailiwick::adapters::mcp::stdio::Ended;
+use bailiwick::adapters::mcp::stdio::ConversationEnd;
 
 use support::http_client::whole;
 use support::server::TestServer;
@@ -14,7 +14,7 @@ async fn lives(client: &mut StdioClient) {
     assert_eq!(outcome(&answer)["ok"], true);
 }
 
-fn conversation(house: &TestServer) -> (StdioClient, tokio::task::JoinHandle<Ended>) {
+fn conversation(house: &TestServer) -> (StdioClient, tokio::task::JoinHandle<ConversationEnd>) {
     in_memory(house.backend(), CancellationToken::new())
 }
 
@@ -84,7 +84,7 @@ async fn the_end_of_input_ends_it_after_what_was_asked_is_answered() {
     }
     ids.sort_unstable();
     assert_eq!(ids, (1..=20).collect::<Vec<_>>());
-    assert_eq!(served.await.expect("no panic"), Ended::ByClient);
+    assert_eq!(served.await.expect("no panic"), ConversationEnd::ByClient);
 }
 
 #[tokio::test(flavor = "current_thread")]
@@ -147,7 +147,7 @@ async fn shutdown_ends_it() {
             client.initialize("2025-11-25").await;
         }
         shutdown.cancel();
-        assert_eq!(served.await.expect("no panic"), Ended::ByShutdown);
+        assert_eq!(served.await.expect("no panic"), ConversationEnd::ByShutdown);
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fs;
 use std::time::Instant;
 
-use bailiwick::providers::syntax::{Checked, Language, Side, check};
+use bailiwick::providers::syntax::{Language, Side, SyntaxInput, check};
 use serde_json::{Value, json};
 
 use super::sources::pairs;
@@ -301,7 +301,8 @@ pub(super) fn some_real_changes_bring_no_syntax_errors(one_of: usize) {
         let before = Some(Side { text: &pair.old, version: "old" });
         let after = Side { text: &pair.new, version: "new" };
         let until = Instant::now() + *PATIENCE;
-        let found = check(&Checked { path: &path, before, after, regions: &[] }, until).expect("a grammar");
+        let found =
+            check(&SyntaxInput { path: &path, before, after, regions: &[] }, until).expect("a grammar");
         checked += 1;
         let new = found.new.expect("it can be checked");
         if let Some(first) = new.first() {

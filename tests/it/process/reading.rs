@@ -9,7 +9,7 @@ use bailiwick::contract::{Containment, Network, id::new_id};
 use bailiwick::platform::dirs::Dirs;
 use bailiwick::platform::launch::kept::{RingWriter, State, Status, StatusWriter, Stream};
 use bailiwick::platform::launch::{Held, Launcher};
-use bailiwick::providers::process::text::{Taken, Wanted, take};
+use bailiwick::providers::process::text::{TextPage, TextRange, take};
 use bailiwick::providers::process::{Cursor, Facts, Process, Processes, last_lines};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -97,14 +97,15 @@ impl Written {
         self.status.write(&self.last).expect("written");
     }
 
-    fn take(&self, cursor: Cursor, wanted: Wanted) -> Taken {
+    fn take(&self, cursor: Cursor, wanted: TextRange) -> TextPage {
         let read = |from, max_bytes| self.process.read(from, max_bytes);
-        take(cursor, Wanted { is_over: self.last.state == State::Ended, ..wanted }, read)
+        take(cursor, TextRange { is_over: self.last.state == State::Ended, ..wanted }, read)
             .expect("it is readable")
     }
 }
 
-const ALL: Wanted = Wanted { stream: None, strip_ansi: false, room: 1 << 30, line_bytes: 0, is_over: false };
+const ALL: TextRange =
+    TextRange { stream: None, strip_ansi: false, room: 1 << 30, line_bytes: 0, is_over: false };
 
 /// One thing that happens.
 #[derive(Debug, Clone)]
@@ -153,7 +154,7 @@ proptest! {
         let mut rest = [out.as_bytes(), err.as_bytes()];
         let mut given = [String::new(), String::new()];
         let mut cursor = Cursor::default();
-        let collect = |taken: Taken, given: &mut [String; 2]| {
+        let collect = |taken: TextPage, given: &mut [String; 2]| {
             for piece in &taken.pieces {
                 given[usize::from(piece.stream == Stream::Stderr)].push_str(&piece.text);
             }
@@ -172,7 +173,7 @@ proptest! {
                     }
                 }
                 Step::Read(which, room) => {
-                    let wanted = Wanted { stream: which.map(stream), strip_ansi, room, ..ALL };
+                    let wanted = TextRange { stream: which.map(stream), strip_ansi, room, ..ALL };
                     cursor = collect(written.take(cursor, wanted), &mut given);
                 }
             }
@@ -183,8 +184,8 @@ proptest! {
             }
         }
         written.end();
-        cursor = collect(written.take(cursor, Wanted { strip_ansi, ..ALL }), &mut given);
-        let last = written.take(cursor, Wanted { strip_ansi, ..ALL });
+        cursor = collect(written.take(cursor, TextRange { strip_ansi, ..ALL }), &mut given);
+        let last = written.take(cursor, TextRange { strip_ansi, ..ALL });
         prop_assert!(last.pieces.is_empty() && !last.is_cut, "{last:?}");
         for (given, printed) in given.iter().zip([&out, &err]) {
             let expected = match strip_ansi {
@@ -207,7 +208,7 @@ proptest! {
                 // Much at a time, so that the ring turns.
                 Step::Print(is_error, bytes) => written.push(stream(is_error), &vec![b'x'; bytes * 200]),
                 Step::Read(..) => {
-                    let taken = written.take(cursor, Wanted { room, ..ALL });
+                    let taken = written.take(cursor, TextRange { room, ..ALL });
                     given += taken.pieces.iter().map(|piece| piece.text.len() as u64).sum::<u64>();
                     skipped += taken.skipped_bytes;
                     cursor = taken.cursor;

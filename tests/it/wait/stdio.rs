@@ -1,6 +1,6 @@
 //! Requests that wait, over a conversation in lines.
 
-use bailiwick::adapters::mcp::stdio::Ended;
+use bailiwick::adapters::mcp::stdio::ConversationEnd;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio_util::sync::CancellationToken;
@@ -57,7 +57,7 @@ async fn nothing_is_written_after_the_end_of_input_for_what_is_cancelled_then() 
     client.output.read_to_string(&mut rest).await.expect("read");
     let answers = rest.lines().filter(|line| line.contains("\"result\"") || line.contains("\"error\""));
     assert_eq!(answers.count(), 0, "{rest}");
-    assert_eq!(served.await.expect("no panic"), Ended::ByClient);
+    assert_eq!(served.await.expect("no panic"), ConversationEnd::ByClient);
     let history = host.data(json!({"op": "history.timeline"})).await;
     let rows = history["operations"].as_array().expect("rows");
     let row = rows.iter().find(|row| row["op"] == "process.wait").expect("a row");

@@ -1,7 +1,7 @@
 //! A small MCP client over lines, for tests: over memory, or over a child process.
 
 use bailiwick::adapters::backend::Backend;
-use bailiwick::adapters::mcp::stdio::{Ended, converse};
+use bailiwick::adapters::mcp::stdio::{ConversationEnd, converse};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader, duplex, split};
 use tokio::task::JoinHandle;
@@ -26,7 +26,10 @@ pub struct StdioClient {
 }
 
 /// Begins a conversation in memory.
-pub fn in_memory(backend: Backend, shutdown: CancellationToken) -> (StdioClient, JoinHandle<Ended>) {
+pub fn in_memory(
+    backend: Backend,
+    shutdown: CancellationToken,
+) -> (StdioClient, JoinHandle<ConversationEnd>) {
     let (near, far) = duplex(64 << 10);
     let (input, output) = split(far);
     let served = tokio::spawn(converse(backend, input, output, shutdown));

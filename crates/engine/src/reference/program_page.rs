@@ -1,6 +1,6 @@
 //! `docs/reference/programs.md`: what is known about programs whose commands are judged.
 
-use bailiwick_policy::command::profile::{At, Profile, Then, What, all};
+use bailiwick_policy::command::profile::{Position, Profile, RowEffect, RowPattern, all};
 
 use super::markdown::{code, codes, table};
 
@@ -40,36 +40,36 @@ fn rows(profile: &Profile) -> Vec<Vec<String>> {
         .iter()
         .map(|row| {
             let then = match row.then {
-                Then::Never => "never",
-                Then::Refuse => "refused",
-                Then::Ask => "asks",
-                Then::AskAlways => "always asks",
-                Then::Held => "full",
-                Then::Shell => "shell",
-                Then::ShellText => "shell text",
-                Then::Code => "any code",
+                RowEffect::Never => "never",
+                RowEffect::Refuse => "refused",
+                RowEffect::Ask => "asks",
+                RowEffect::AskAlways => "always asks",
+                RowEffect::Held => "full",
+                RowEffect::Shell => "shell",
+                RowEffect::ShellText => "shell text",
+                RowEffect::Code => "any code",
             };
             vec![what(&row.what), then.to_owned(), row.why.replace('*', "\\*"), code(row.sample)]
         })
         .collect()
 }
 
-fn what(what: &What) -> String {
-    let place = |at: &At| match at {
-        At::Any => String::new(),
-        At::Global => " before the subcommand".to_owned(),
-        At::Sub(names) => format!(" of {}", codes(names.iter().copied())),
+fn what(what: &RowPattern) -> String {
+    let place = |at: &Position| match at {
+        Position::Any => String::new(),
+        Position::Global => " before the subcommand".to_owned(),
+        Position::Sub(names) => format!(" of {}", codes(names.iter().copied())),
     };
     match what {
-        What::Option(at, names) => format!("{}{}", codes(names.iter().copied()), place(at)),
-        What::OptionOutside(at, names) => {
+        RowPattern::Option(at, names) => format!("{}{}", codes(names.iter().copied()), place(at)),
+        RowPattern::OptionOutside(at, names) => {
             format!("{}{} that leads outside", codes(names.iter().copied()), place(at))
         }
-        What::Sub(names) => codes(names.iter().copied()),
-        What::Words(words) => code(&words.join(" ")),
-        What::UnknownSub => "any other subcommand".to_owned(),
-        What::Word(at, _) => format!("some words{}", place(at)),
-        What::Program => "everything".to_owned(),
-        What::Check(_) => "some commands".to_owned(),
+        RowPattern::Sub(names) => codes(names.iter().copied()),
+        RowPattern::Words(words) => code(&words.join(" ")),
+        RowPattern::UnknownSub => "any other subcommand".to_owned(),
+        RowPattern::Word(at, _) => format!("some words{}", place(at)),
+        RowPattern::Program => "everything".to_owned(),
+        RowPattern::Check(_) => "some commands".to_owned(),
     }
 }

@@ -13,7 +13,7 @@ use bailiwick_history::HistoryHandle;
 use bailiwick_platform::dirs::Dirs;
 use bailiwick_platform::launch::Launcher;
 use bailiwick_platform::screen::Displays;
-use bailiwick_policy::{AllRoots, Grants, Scope, Standing};
+use bailiwick_policy::{AllRoots, CapabilityStatus, Grants, Scope};
 use bailiwick_providers::code::index::SymbolIndexes;
 use bailiwick_providers::command::FolderAccess;
 use bailiwick_providers::elements::Elements;
@@ -153,7 +153,7 @@ impl Context {
     pub fn folder_access(grants: &Grants) -> FolderAccess {
         if grants.allows(Capability::FsWrite) {
             FolderAccess::Write
-        } else if grants.of_scope(Capability::FsWrite) == Standing::Granted {
+        } else if grants.of_scope(Capability::FsWrite) == CapabilityStatus::Granted {
             FolderAccess::ReadByCaller
         } else {
             FolderAccess::ReadByScope

@@ -140,7 +140,7 @@ pub enum RunForm {
     Async(for<'a> fn(&'a Context, &'a Permit) -> Running<'a>),
 }
 
-type Attempting = fn(&Context, &Permit) -> Option<Json>;
+type AttemptFunction = fn(&Context, &Permit) -> Option<Json>;
 
 /// An operation as a row of its family's table.
 pub struct Entry {
@@ -153,7 +153,7 @@ pub struct Entry {
     parse: Parse,
     /// How it runs.
     pub run: RunForm,
-    attempt: Option<Attempting>,
+    attempt: Option<AttemptFunction>,
     #[cfg(feature = "schemas")]
     schemas: fn() -> Schemas,
     field_names: OnceLock<(FieldNames, FieldNames)>,
@@ -195,7 +195,7 @@ impl Entry {
         alias_of: Option<&'static str>,
         parse: Parse,
         run: RunForm,
-        attempt: Option<Attempting>,
+        attempt: Option<AttemptFunction>,
     ) -> Self {
         Self {
             spec,

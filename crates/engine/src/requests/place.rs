@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use bailiwick_contract::{CommonOption, Failure, TargetRule};
 
 use super::names::fold;
-use super::places::{Place, is_given, is_idle, places};
+use super::places::{FieldPlace, is_given, is_idle, places};
 use super::refusal;
 use crate::registry::Entry;
 
@@ -30,7 +30,7 @@ pub(super) struct Fields {
     /// Those that have no place: where they were sent, and their names as sent.
     pub loose: Vec<(Bag, String, Value)>,
     shared: Vec<&'static str>,
-    sent: Vec<(Place, String)>,
+    sent: Vec<(FieldPlace, String)>,
 }
 
 impl Fields {
@@ -58,12 +58,12 @@ impl Fields {
         self.entry.field_names().1.accepted.iter().map(String::as_str).chain(self.shared.clone())
     }
 
-    fn has(&self, place: &Place) -> bool {
+    fn has(&self, place: &FieldPlace) -> bool {
         match place {
-            Place::Scope => true,
-            Place::Target => self.entry.spec.target != TargetRule::None,
-            Place::Input(name) => self.input_names().any(|it| it == name),
-            Place::Options(name) => self.option_names().any(|it| it == name),
+            FieldPlace::Scope => true,
+            FieldPlace::Target => self.entry.spec.target != TargetRule::None,
+            FieldPlace::Input(name) => self.input_names().any(|it| it == name),
+            FieldPlace::Options(name) => self.option_names().any(|it| it == name),
         }
     }
 
@@ -71,18 +71,18 @@ impl Fields {
     pub fn is_own(&self, bag: Bag, name: &str) -> bool {
         match bag {
             Bag::Top => matches!(name, "scope" | "target"),
-            Bag::Input => self.has(&Place::Input(name.to_owned())),
-            Bag::Options => self.has(&Place::Options(name.to_owned())),
+            Bag::Input => self.has(&FieldPlace::Input(name.to_owned())),
+            Bag::Options => self.has(&FieldPlace::Options(name.to_owned())),
         }
     }
 
     /// Finds where a field belongs: its own name, another spelling of one, another tool's name for one.
-    fn place(&self, bag: Bag, name: &str) -> Option<Place> {
-        let named = [Place::Input(name.to_owned()), Place::Options(name.to_owned())];
+    fn place(&self, bag: Bag, name: &str) -> Option<FieldPlace> {
+        let named = [FieldPlace::Input(name.to_owned()), FieldPlace::Options(name.to_owned())];
         if self.is_own(bag, name) {
             return match bag {
-                Bag::Top if name == "scope" => Some(Place::Scope),
-                Bag::Top => Some(Place::Target),
+                Bag::Top if name == "scope" => Some(FieldPlace::Scope),
+                Bag::Top => Some(FieldPlace::Target),
                 Bag::Input => Some(named[0].clone()),
                 Bag::Options => Some(named[1].clone()),
             };
@@ -91,16 +91,16 @@ impl Fields {
             return Some(place);
         }
         match name {
-            "scope" => return Some(Place::Scope),
-            "target" if self.has(&Place::Target) => return Some(Place::Target),
+            "scope" => return Some(FieldPlace::Scope),
+            "target" if self.has(&FieldPlace::Target) => return Some(FieldPlace::Target),
             _ => {}
         }
         let folded = fold(name);
-        let inputs = self.input_names().map(|it| Place::Input(it.to_owned()));
-        let options = self.option_names().map(|it| Place::Options(it.to_owned()));
+        let inputs = self.input_names().map(|it| FieldPlace::Input(it.to_owned()));
+        let options = self.option_names().map(|it| FieldPlace::Options(it.to_owned()));
         let spelled = inputs.chain(options).find(|place| match place {
-            Place::Input(it) | Place::Options(it) => fold(it) == folded,
-            Place::Scope | Place::Target => false,
+            FieldPlace::Input(it) | FieldPlace::Options(it) => fold(it) == folded,
+            FieldPlace::Scope | FieldPlace::Target => false,
         });
         spelled.or_else(|| places(self.entry.spec.name, name).find(|place| self.has(place)))
     }
@@ -113,7 +113,7 @@ impl Fields {
         if value.is_null() && !self.is_own(bag, name) {
             return Ok(());
         }
-        let is_ours = [Place::Input(name.to_owned()), Place::Options(name.to_owned())];
+        let is_ours = [FieldPlace::Input(name.to_owned()), FieldPlace::Options(name.to_owned())];
         // `regex` is a text in one tool, and `true` beside the text in another.
         if !value.is_string()
             && is_given(self.entry.spec.name, name, &value)
@@ -135,12 +135,13 @@ impl Fields {
     ///
     /// # Errors
     /// `invalid_request` if the place is taken by another value.
-    pub fn put(&mut self, place: Place, name: &str, value: Value) -> Result<(), Failure> {
+    pub fn put(&mut self, place: FieldPlace, name: &str, value: Value) -> Result<(), Failure> {
         let slot = match &place {
-            Place::Scope => &mut self.scope,
-            Place::Target => &mut self.target,
-            Place::Input(field) | Place::Options(field) => {
-                let map = if matches!(place, Place::Input(_)) { &mut self.input } else { &mut self.options };
+            FieldPlace::Scope => &mut self.scope,
+            FieldPlace::Target => &mut self.target,
+            FieldPlace::Input(field) | FieldPlace::Options(field) => {
+                let map =
+                    if matches!(place, FieldPlace::Input(_)) { &mut self.input } else { &mut self.options };
                 match map.get(field) {
                     Some(before) if !is_absent(before) => {
                         if is_absent(&value) || same(before, &value) {
@@ -170,7 +171,7 @@ impl Fields {
     }
 
     /// Returns the name under which the value of a place was sent.
-    pub fn sent_as(&self, place: &Place) -> &str {
+    pub fn sent_as(&self, place: &FieldPlace) -> &str {
         self.sent.iter().find(|(it, _)| it == place).map_or("", |(_, name)| name)
     }
 

@@ -6,7 +6,7 @@ use super::names::fold;
 
 /// Where a field belongs.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum FieldPlace {
     /// The envelope's `scope`.
     Scope,
     /// The envelope's `target`.
@@ -17,7 +17,7 @@ pub(super) enum Place {
     Options(String),
 }
 
-impl Place {
+impl FieldPlace {
     fn parse(text: &str) -> Self {
         match text.split_once('.') {
             Some(("input", name)) => Self::Input(name.to_owned()),
@@ -203,7 +203,7 @@ const NESTED: &[(&str, &str, &str)] = &[
 ];
 
 /// Finds where an operation may have a field of another tool's name, the nearest meaning first.
-pub(super) fn places(op: &str, name: &str) -> impl Iterator<Item = Place> {
+pub(super) fn places(op: &str, name: &str) -> impl Iterator<Item = FieldPlace> {
     let name = fold(name);
     let family = op.split_once('.').map_or(op, |(family, _)| family);
     let families = format!("{family}.*");
@@ -211,7 +211,7 @@ pub(super) fn places(op: &str, name: &str) -> impl Iterator<Item = Place> {
         let name = name.clone();
         FIELDS.iter().filter_map(move |(ops, place, names)| {
             let fits = ops.split(' ').any(|it| it == wanted) && names.split(' ').any(|it| fold(it) == name);
-            fits.then(|| Place::parse(place))
+            fits.then(|| FieldPlace::parse(place))
         })
     };
     of(op.to_owned()).chain(of(families)).chain(of("*".to_owned()))
@@ -256,13 +256,13 @@ mod tests {
         FAMILIES.iter().flat_map(|family| family.operations)
     }
 
-    fn has(entry: &Entry, place: &Place) -> bool {
+    fn has(entry: &Entry, place: &FieldPlace) -> bool {
         let (input, options) = entry.field_names();
         match place {
-            Place::Scope => true,
-            Place::Target => entry.spec.target != TargetRule::None,
-            Place::Input(name) => input.accepted.contains(name),
-            Place::Options(name) => {
+            FieldPlace::Scope => true,
+            FieldPlace::Target => entry.spec.target != TargetRule::None,
+            FieldPlace::Input(name) => input.accepted.contains(name),
+            FieldPlace::Options(name) => {
                 options.accepted.contains(name)
                     || CommonOption::ALL.iter().any(|option| option.as_str() == name)
             }
@@ -270,19 +270,19 @@ mod tests {
     }
 
     /// Returns what a place holds, if nothing else is set.
-    fn only<'e>(envelope: &'e Envelope, place: &Place) -> Option<&'e Value> {
+    fn only<'e>(envelope: &'e Envelope, place: &FieldPlace) -> Option<&'e Value> {
         let count = usize::from(envelope.target.is_some()) + envelope.input.len() + envelope.options.len();
         let found = match place {
-            Place::Scope => None,
-            Place::Target => envelope.target.as_ref().map(|_| &Value::Bool(true)),
-            Place::Input(name) => envelope.input.get(name),
-            Place::Options(name) => envelope.options.get(name),
+            FieldPlace::Scope => None,
+            FieldPlace::Target => envelope.target.as_ref().map(|_| &Value::Bool(true)),
+            FieldPlace::Input(name) => envelope.input.get(name),
+            FieldPlace::Options(name) => envelope.options.get(name),
         };
         found.filter(|_| count == 1)
     }
 
     /// Sends a field with a value of any kind, until one is read into its place.
-    fn is_read(op: &str, sent: impl Fn(Value) -> Value, place: &Place) -> bool {
+    fn is_read(op: &str, sent: impl Fn(Value) -> Value, place: &FieldPlace) -> bool {
         let samples = [json!("x"), json!(1), json!(true), json!(["x"]), json!([{}])];
         samples
             .into_iter()
@@ -303,7 +303,7 @@ mod tests {
                 let rows = FIELDS.iter().filter(|(ops, ..)| ops.split(' ').any(|it| it == near));
                 let mut here = HashSet::new();
                 for (_, place, names) in rows {
-                    let place = Place::parse(place);
+                    let place = FieldPlace::parse(place);
                     let new = |name: &&str| has(entry, &place) && !taken.contains(&fold(name));
                     for name in names.split(' ').filter(new) {
                         here.insert(fold(name));
@@ -373,7 +373,7 @@ mod tests {
                 };
                 let rows: Vec<_> = entries().filter(fits).collect();
                 assert!(!rows.is_empty(), "{op} is no operation");
-                let place = Place::parse(place);
+                let place = FieldPlace::parse(place);
                 assert!(rows.iter().any(|entry| has(entry, &place)), "{op} has no {}", place.shown());
                 for name in names.split(' ') {
                     assert!(seen.insert((op, fold(name))), "{op}: {name} is there twice");

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use bailiwick_contract::{CommonOption, Failure, fields};
 
 use super::place::Fields;
-use super::places::Place;
+use super::places::FieldPlace;
 use crate::registry::Entry;
 
 /// How a request looks.
@@ -64,7 +64,7 @@ pub(super) fn unknown_field(entry: &Entry, name: &str) -> Failure {
 }
 
 /// Refuses two values for one place.
-pub(super) fn doubled(fields: &Fields, place: &Place, name: &str) -> Failure {
+pub(super) fn doubled(fields: &Fields, place: &FieldPlace, name: &str) -> Failure {
     let before = fields.sent_as(place);
     let shown = place.shown();
     let names = if before == name {

@@ -8,7 +8,7 @@ use bailiwick_contract::limits::MAX_TIMEOUT_SECONDS;
 use super::fit;
 use super::names::{self, fold};
 use super::place::Fields;
-use super::places::Place;
+use super::places::FieldPlace;
 use super::refusal;
 use crate::operations::FAMILIES;
 
@@ -66,7 +66,7 @@ fn described(fields: &mut Fields) {
 
 /// `timeout` in seconds or milliseconds.
 fn timeout(fields: &mut Fields) -> Result<(), Failure> {
-    let place = || Place::Options("timeoutSeconds".to_owned());
+    let place = || FieldPlace::Options("timeoutSeconds".to_owned());
     if let Some((name, value)) = fields.take(&["timeoutms", "timeoutmillis", "timeoutmilliseconds"]) {
         let seconds = number(&name, &value)?.div_ceil(1_000).max(1);
         return fields.put(place(), &name, json!(seconds));
@@ -115,7 +115,7 @@ fn replacement(fields: &mut Fields) -> Result<(), Failure> {
         if let Some((_, expect)) = fields.take(&["expect", "expectedreplacements", "count", "occurrences"]) {
             edit["expect"] = expect;
         }
-        fields.put(Place::Input("edits".to_owned()), &old_name, json!([edit]))?;
+        fields.put(FieldPlace::Input("edits".to_owned()), &old_name, json!([edit]))?;
     }
     match all {
         Some((name, value)) if boolean(&value) != Some(false) => Err(refusal::ambiguous(
@@ -132,7 +132,7 @@ fn replacement(fields: &mut Fields) -> Result<(), Failure> {
 
 /// What other searches call their forms.
 fn search(fields: &mut Fields) -> Result<(), Failure> {
-    let option = |name: &str| Place::Options(name.to_owned());
+    let option = |name: &str| FieldPlace::Options(name.to_owned());
     if let Some((name, value)) = fields.take(&["outputmode"]) {
         let place = match value.as_str().map(fold).as_deref() {
             Some("fileswithmatches" | "files" | "filesonly") => Some("filesOnly"),
@@ -166,7 +166,7 @@ fn search(fields: &mut Fields) -> Result<(), Failure> {
 
 /// A range of lines as a pair, or as a first line and a number of lines.
 fn lines(fields: &mut Fields) -> Result<(), Failure> {
-    let option = |name: &str| Place::Options(name.to_owned());
+    let option = |name: &str| FieldPlace::Options(name.to_owned());
     if let Some((name, value)) = fields.take(&["viewrange", "linerange", "lines", "range"]) {
         let value = match value.as_str() {
             Some(text) if text.trim_start().starts_with('[') => fit::json(&name, text)?,

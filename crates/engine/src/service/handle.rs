@@ -19,7 +19,7 @@ use super::Service;
 use super::approvals::ApprovalRequest;
 use super::boot::MAX_HELD;
 use super::dispatch::{self, PermittedRequest};
-use super::record::{Ended, Record};
+use super::record::{EndReason, Record};
 use super::shares::Shares;
 
 /// How many approvals one request can need: its own, and those of what it uses the first time.
@@ -86,7 +86,7 @@ impl Service {
         let gone = gone.child_token();
         let _gone_on_drop = gone.clone().drop_guard();
         let began = Instant::now();
-        let ended = Ended::default();
+        let ended = EndReason::default();
         let record = Record::begin(began, &caller, self.history().clone(), ended.clone());
         let unfinished = record.unfinished();
         let (service, progress) = (Arc::clone(self), progress.clone());
@@ -119,14 +119,14 @@ impl Service {
 
     /// Records that somebody was not let in. Returns what their answer should say of that.
     pub async fn refuse_login(&self, caller: &Caller, source: &str, failure: Failure) -> Vec<String> {
-        let mut record = Record::begin(Instant::now(), caller, self.history().clone(), Ended::default());
+        let mut record = Record::begin(Instant::now(), caller, self.history().clone(), EndReason::default());
         record.login(source);
         record.refuse(failure).await.warnings
     }
 
     /// Records that a client has logged in. `source` is the address.
     pub async fn record_login(&self, caller: &Caller, source: &str) {
-        let mut record = Record::begin(Instant::now(), caller, self.history().clone(), Ended::default());
+        let mut record = Record::begin(Instant::now(), caller, self.history().clone(), EndReason::default());
         record.login(source);
         record.succeed().await;
     }

@@ -25,9 +25,9 @@ pub(super) type Notes = (Vec<String>, Vec<Image>, Option<String>);
 
 /// Why a request was ended that its client did not cancel, once it was. All clones share it.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Ended(Arc<OnceLock<Failure>>);
+pub(super) struct EndReason(Arc<OnceLock<Failure>>);
 
-impl Ended {
+impl EndReason {
     /// Notes the reason; the first counts.
     pub fn because(&self, failure: Failure) {
         // Another reason came first.
@@ -52,7 +52,7 @@ pub(super) struct Record {
     event: EventDraft,
     began: Instant,
     history: HistoryHandle,
-    ended: Ended,
+    ended: EndReason,
     /// The scope of its permit, for the commands of hints.
     scope: Option<String>,
     /// Whether it takes back a batch.
@@ -67,19 +67,19 @@ pub(super) struct Unfinished {
     op: String,
     started_at_ms: i64,
     began: Instant,
-    ended: Ended,
+    ended: EndReason,
 }
 
 /// A request that has its outcome, and not yet its row.
 #[must_use = "a request ends in one finished row"]
-pub(super) struct Finishing {
+pub(super) struct PendingOutcome {
     outcome: Outcome,
     row: Pending,
     history: HistoryHandle,
 }
 
 impl Record {
-    pub fn begin(began: Instant, caller: &Caller, history: HistoryHandle, ended: Ended) -> Self {
+    pub fn begin(began: Instant, caller: &Caller, history: HistoryHandle, ended: EndReason) -> Self {
         let event = EventDraft {
             operation_id: id::new_id(),
             phase: Phase::Received,
@@ -217,14 +217,14 @@ impl Record {
         mut self,
         result: Result<Json, Failure>,
         notes: Notes,
-    ) -> Result<Outcome, Box<Finishing>> {
+    ) -> Result<Outcome, Box<PendingOutcome>> {
         let mut outcome = self.close(result, notes);
         match self.history.append_at_once(self.event) {
             Ok(written) => {
                 note(&mut outcome, written);
                 Ok(outcome)
             }
-            Err(row) => Err(Box::new(Finishing { outcome, row, history: self.history })),
+            Err(row) => Err(Box::new(PendingOutcome { outcome, row, history: self.history })),
         }
     }
 
@@ -296,7 +296,7 @@ impl Record {
     }
 }
 
-impl Finishing {
+impl PendingOutcome {
     /// Waits for the row.
     pub async fn finish(self) -> Outcome {
         let Self { mut outcome, row, history } = self;

@@ -7,7 +7,7 @@ use bailiwick_config::{CommandRule, TokenPattern, Words};
 use bailiwick_contract::Failure;
 
 use super::profile::find;
-use super::reading::{Found, Reading, Sureness, names_of};
+use super::reading::{ReadOption, Reading, Sureness, names_of};
 use super::text;
 
 /// How many words a rule may have.
@@ -243,7 +243,7 @@ impl WantedOption {
     }
 }
 
-fn is_found(found: &Found<'_>, names: &Names, value: Option<&str>) -> bool {
+fn is_found(found: &ReadOption<'_>, names: &Names, value: Option<&str>) -> bool {
     let named = names.iter().any(|name| match name.split_once('*') {
         Some(_) => found.letter.is_none() && glob_matches(name, found.name),
         None => found.is(name),

@@ -3,11 +3,11 @@
 //! What the profile does not say is left open: a word after an unknown option may be its value or not. Rules
 //! that deny look at every way to read it, so nothing passes by being unclear.
 
-use super::profile::{At, Profile, Starts, Syntax, Takes, find};
+use super::profile::{OptionValue, Position, Profile, Starts, Syntax, find};
 
 /// One option as it was found.
 #[derive(Debug, Clone)]
-pub struct Found<'a> {
+pub struct ReadOption<'a> {
     /// The name: `-x`, `--long`, or the whole of a word such as `-exec`.
     pub name: &'a str,
     /// For one letter of a bundle: the letter.
@@ -26,7 +26,7 @@ pub struct Found<'a> {
     pub any_dashes: bool,
 }
 
-impl Found<'_> {
+impl ReadOption<'_> {
     /// Returns whether this is the option of that full name: the same, or an abbreviation of it.
     pub fn is(&self, name: &str) -> bool {
         if let Some(letter) = self.letter {
@@ -71,7 +71,7 @@ pub struct Reading<'a> {
     /// What is known about it.
     pub profile: Option<&'static Profile>,
     /// Its options.
-    pub options: Vec<Found<'a>>,
+    pub options: Vec<ReadOption<'a>>,
     /// Its other words.
     pub words: Vec<Word<'a>>,
     /// What the subcommand may be, in full; the likeliest first.
@@ -112,11 +112,11 @@ impl<'a> Reading<'a> {
     }
 
     /// Returns whether an option counts at a place.
-    pub fn counts(&self, option: &Found<'_>, at: At) -> bool {
+    pub fn counts(&self, option: &ReadOption<'_>, at: Position) -> bool {
         match at {
-            At::Any => true,
-            At::Global => option.global,
-            At::Sub(names) => option.local && self.has_sub(names),
+            Position::Any => true,
+            Position::Global => option.global,
+            Position::Sub(names) => option.local && self.has_sub(names),
         }
     }
 
@@ -153,8 +153,8 @@ impl<'a> Reading<'a> {
                     sure = Sureness::Word;
                 } else {
                     sure = match takes {
-                        Some(Takes::Value) => Sureness::Value,
-                        Some(Takes::Nothing | Takes::Attached) => Sureness::Word,
+                        Some(OptionValue::Value) => Sureness::Value,
+                        Some(OptionValue::Nothing | OptionValue::Attached) => Sureness::Word,
                         None => Sureness::Maybe,
                     };
                     if sure == Sureness::Value
@@ -188,10 +188,18 @@ impl<'a> Reading<'a> {
         word: &'a str,
         next: Option<&'a str>,
         (global, local, after_dashes): (bool, bool, bool),
-    ) -> Option<Takes> {
+    ) -> Option<OptionValue> {
         let any_dashes = self.profile.is_some_and(|profile| profile.syntax == Syntax::Abbreviates);
-        let found =
-            Found { name: word, letter: None, value: None, next, global, local, after_dashes, any_dashes };
+        let found = ReadOption {
+            name: word,
+            letter: None,
+            value: None,
+            next,
+            global,
+            local,
+            after_dashes,
+            any_dashes,
+        };
         let (name, value) = match word.split_once('=') {
             Some((name, value)) => (name, Some(value)),
             None => (word, None),
@@ -202,15 +210,15 @@ impl<'a> Reading<'a> {
             // A program that knows `-name` knows `--name` as well.
             let short = if single && name.starts_with("--") { Some(&name[1..]) } else { None };
             let takes = takes.or_else(|| short.and_then(|name| self.takes(|it| it == name, global, local)));
-            self.options.push(Found { name, value, ..found.clone() });
+            self.options.push(ReadOption { name, value, ..found.clone() });
             if let Some(name) = short {
-                self.options.push(Found { name, value, ..found });
+                self.options.push(ReadOption { name, value, ..found });
             }
-            return if value.is_some() { Some(Takes::Attached) } else { takes };
+            return if value.is_some() { Some(OptionValue::Attached) } else { takes };
         }
         // The whole word, for options such as `-exec` of programs without a profile.
         if word.chars().count() > 2 {
-            self.options.push(Found { name, value, ..found.clone() });
+            self.options.push(ReadOption { name, value, ..found.clone() });
         }
         let mut takes = None;
         for (at, letter) in word.char_indices().skip(1) {
@@ -219,22 +227,22 @@ impl<'a> Reading<'a> {
             let mut text = [0; 8];
             let option = short_name(letter, &mut text);
             takes = self.takes(|known| known == option, global, local);
-            self.options.push(Found { letter: Some(letter), value, ..found.clone() });
+            self.options.push(ReadOption { letter: Some(letter), value, ..found.clone() });
             match takes {
-                Some(Takes::Value) if value.is_some() => return Some(Takes::Attached),
-                Some(Takes::Value | Takes::Attached) => return takes,
-                Some(Takes::Nothing) | None => {}
+                Some(OptionValue::Value) if value.is_some() => return Some(OptionValue::Attached),
+                Some(OptionValue::Value | OptionValue::Attached) => return takes,
+                Some(OptionValue::Nothing) | None => {}
             }
         }
         takes
     }
 
-    fn takes(&self, is: impl Fn(&str) -> bool, global: bool, local: bool) -> Option<Takes> {
+    fn takes(&self, is: impl Fn(&str) -> bool, global: bool, local: bool) -> Option<OptionValue> {
         let known = self.profile?.options.iter().find(|known| {
             let here = match known.at {
-                At::Any => true,
-                At::Global => global,
-                At::Sub(names) => local && self.has_sub(names),
+                Position::Any => true,
+                Position::Global => global,
+                Position::Sub(names) => local && self.has_sub(names),
             };
             here && known.names.iter().any(|name| is(name))
         });

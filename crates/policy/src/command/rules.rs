@@ -4,9 +4,9 @@ use bailiwick_config::{CommandRule, SandboxLevel, ScopePolicy, ShellMode};
 use bailiwick_contract::command::is_program_name;
 use bailiwick_contract::{CommandPlan, Failure};
 
-use super::care::{Care, care};
+use super::care::{CarefulRow, care};
 use super::pattern::Pattern;
-use super::profile::{Profile, SAME_AS, Starts, Then, as_push};
+use super::profile::{Profile, RowEffect, SAME_AS, Starts, as_push};
 use super::reading::{Reading, names_of};
 use super::{CommandVerdict, Decision, Grant, ImpliedNeeds, Reason, Source, Verdict, outside, text};
 
@@ -111,10 +111,10 @@ impl Rules {
     }
 
     /// Returns what a row says that no sandbox makes up for.
-    fn even_sandboxed(&self, found: &Care, reading: &Reading<'_>) -> Option<Reason> {
+    fn even_sandboxed(&self, found: &CarefulRow, reading: &Reading<'_>) -> Option<Reason> {
         let decision = match found.row.then {
-            Then::Never => Decision::Deny,
-            Then::AskAlways => Decision::Ask,
+            RowEffect::Never => Decision::Deny,
+            RowEffect::AskAlways => Decision::Ask,
             _ => return None,
         };
         let names = |rule: &Pattern| {
@@ -230,7 +230,7 @@ impl Rules {
     /// Adds what a row of the program's profile says. `is_whole` tells that a rule is the whole command.
     fn apply(
         &self,
-        found: &Care,
+        found: &CarefulRow,
         names: &dyn Fn(&str) -> bool,
         is_whole: bool,
         verdict: &mut CommandVerdict,
@@ -246,29 +246,29 @@ impl Rules {
             verdict.reasons.push(Reason { decision, source: Source::Profile(program), why: said.clone() });
         };
         match found.row.then {
-            Then::Code => {
+            RowEffect::Code => {
                 verdict.implies.get_or_insert(ImpliedNeeds { program: program.to_owned(), why });
             }
             // Where shells are held by a full sandbox, a rule takes none of it away.
-            Then::ShellText if is_whole && (self.shell == ShellMode::Off || !self.may_be_full) => {
+            RowEffect::ShellText if is_whole && (self.shell == ShellMode::Off || !self.may_be_full) => {
                 reason(Decision::Allow);
                 verdict.implies.get_or_insert(ImpliedNeeds { program: program.to_owned(), why });
             }
-            Then::Shell | Then::ShellText if self.shell == ShellMode::Off => reason(Decision::Deny),
-            Then::Refuse | Then::Ask | Then::AskAlways | Then::Held if lifted => {
+            RowEffect::Shell | RowEffect::ShellText if self.shell == ShellMode::Off => reason(Decision::Deny),
+            RowEffect::Refuse | RowEffect::Ask | RowEffect::AskAlways | RowEffect::Held if lifted => {
                 reason(Decision::Allow);
-                if found.row.then == Then::Refuse {
+                if found.row.then == RowEffect::Refuse {
                     verdict.implies.get_or_insert(ImpliedNeeds { program: program.to_owned(), why });
                 }
             }
-            Then::Never | Then::Refuse => reason(Decision::Deny),
-            Then::Ask | Then::AskAlways => reason(Decision::Ask),
-            Then::Held | Then::Shell | Then::ShellText if self.may_be_full => {
+            RowEffect::Never | RowEffect::Refuse => reason(Decision::Deny),
+            RowEffect::Ask | RowEffect::AskAlways => reason(Decision::Ask),
+            RowEffect::Held | RowEffect::Shell | RowEffect::ShellText if self.may_be_full => {
                 reason(Decision::Allow);
                 verdict.must_be_full.get_or_insert(said);
             }
-            Then::Held => reason(Decision::Ask),
-            Then::Shell | Then::ShellText => reason(Decision::Deny),
+            RowEffect::Held => reason(Decision::Ask),
+            RowEffect::Shell | RowEffect::ShellText => reason(Decision::Deny),
         }
     }
 

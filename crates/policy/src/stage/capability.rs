@@ -2,7 +2,7 @@
 
 use bailiwick_contract::{Capability, FOR_USER, Failure, OperationSpec, StageName};
 
-use super::super::{Grants, Scope, Standing};
+use super::super::{CapabilityStatus, Grants, Scope};
 use super::Stage;
 
 pub const STAGE: Stage = Stage {
@@ -12,14 +12,14 @@ pub const STAGE: Stage = Stage {
 
 /// By which capabilities a request is permitted.
 #[derive(Debug, Clone, Default)]
-pub struct Needed {
+pub struct CapabilityChoice {
     /// The one that the history names.
     pub capability: Option<Capability>,
     /// Those that need approval.
     pub ask: Vec<Capability>,
 }
 
-impl Needed {
+impl CapabilityChoice {
     /// Returns what was decided, in words.
     pub fn note(&self) -> String {
         match (self.capability, self.ask.as_slice()) {
@@ -30,15 +30,19 @@ impl Needed {
     }
 }
 
-pub fn check(scope: Option<&Scope>, spec: &OperationSpec, grants: &Grants) -> Result<Needed, Failure> {
-    let mut needed = Needed::default();
+pub fn check(
+    scope: Option<&Scope>,
+    spec: &OperationSpec,
+    grants: &Grants,
+) -> Result<CapabilityChoice, Failure> {
+    let mut needed = CapabilityChoice::default();
     for group in spec.capabilities {
         let Some((capability, level)) = grants.best_of(group) else {
             let id = scope.map_or("(none)", Scope::id);
             return Err(denied(format!("`{}`", spec.name), id, group, grants));
         };
         needed.capability = needed.capability.or(Some(capability));
-        if level == Standing::Ask {
+        if level == CapabilityStatus::Ask {
             needed.ask.push(capability);
         }
     }
@@ -50,7 +54,7 @@ pub fn denied(what: String, scope: &str, group: &[Capability], grants: &Grants) 
     let names = names(group);
     let wanted = names.join(" or ");
     let first = names.first().copied().unwrap_or_default();
-    let failure = if group.iter().all(|it| grants.of_scope(*it) == Standing::Denied) {
+    let failure = if group.iter().all(|it| grants.of_scope(*it) == CapabilityStatus::Denied) {
         Failure::denied(
             "scope-capabilities",
             format!("{what} needs {wanted}, which scope `{scope}` does not grant"),

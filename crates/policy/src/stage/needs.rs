@@ -2,7 +2,7 @@
 
 use bailiwick_contract::{Capability, Failure, StageName};
 
-use super::super::{Grants, Parsed, Scope, Standing};
+use super::super::{CapabilityStatus, Grants, Parsed, Scope};
 use super::{Stage, capability};
 
 pub const STAGE: Stage = Stage {
@@ -15,9 +15,9 @@ pub fn check(scope: Option<&Scope>, parsed: &Parsed, grants: &Grants) -> Result<
     let mut ask = Vec::new();
     for need in &parsed.needs {
         match grants.level(need.capability) {
-            Standing::Granted => {}
-            Standing::Ask => ask.push(need.capability),
-            Standing::Denied => {
+            CapabilityStatus::Granted => {}
+            CapabilityStatus::Ask => ask.push(need.capability),
+            CapabilityStatus::Denied => {
                 let id = scope.map_or("(none)", Scope::id);
                 let mut failure = capability::denied(need.what.to_owned(), id, &[need.capability], grants)
                     .detail("field", need.field);

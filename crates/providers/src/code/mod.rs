@@ -38,4 +38,4 @@ pub(crate) use references::is_used_in;
 pub use references::{Reference, References, Role, references};
 pub(crate) use source::worth_parsing;
 pub use source::{MAX_BYTES, Unread};
-pub use used::{Use, Used, UsedQuery, used};
+pub use used::{ReferenceSearch, Use, UsedQuery, used};

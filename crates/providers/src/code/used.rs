@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::io::Read as _;
 
-use crate::search::{ContentQuery, Globs, MatchMode, Place, QuerySettings, Search, search};
+use crate::search::{ContentQuery, Globs, MatchMode, QuerySettings, ResultPosition, Search, search};
 use crate::syntax::Language;
 use bailiwick_contract::{Cancel, ErrorCode, Failure};
 use bailiwick_policy::{OpenedFile, PermittedPath};
@@ -35,7 +35,7 @@ pub struct UsedQuery {
     /// How many uses are wanted.
     pub keep: usize,
     /// Where to continue.
-    pub after: Option<Place>,
+    pub after: Option<ResultPosition>,
 }
 
 /// A use of a name.
@@ -54,12 +54,12 @@ pub struct Use {
     /// The line's text.
     pub preview: String,
     /// The place behind it.
-    pub place: Place,
+    pub place: ResultPosition,
 }
 
 /// What [`used`] gives.
 #[derive(Debug, Default)]
-pub struct Used {
+pub struct ReferenceSearch {
     /// The uses, by path and line.
     pub uses: Vec<Use>,
     /// Whether there may be more.
@@ -81,12 +81,12 @@ pub fn used(
     query: &UsedQuery,
     parsers: &ParserPool,
     cancel: &Cancel,
-) -> Result<Used, Failure> {
+) -> Result<ReferenceSearch, Failure> {
     let mut root = target.clone();
     while let Some(above) = root.parent() {
         root = above;
     }
-    let mut answer = Used::default();
+    let mut answer = ReferenceSearch::default();
     let mut question = question(query)?;
     for round in 0_u32.. {
         question.max_results = (FILES_AT_A_TIME[0] << round.min(8)).min(FILES_AT_A_TIME[1]);
@@ -125,7 +125,7 @@ pub fn used(
             }
         }
         let Some(last) = paths.last().filter(|_| more && answer.uses.len() < query.keep) else { break };
-        question.after_place = Some(Place { path: last.clone(), results: 1 });
+        question.after_place = Some(ResultPosition { path: last.clone(), results: 1 });
     }
     Ok(answer)
 }
@@ -146,7 +146,7 @@ fn question(query: &UsedQuery) -> Result<Search, Failure> {
         hidden: false,
         ignored: false,
         // The file of the place is read again: how many of its uses were given counts there.
-        after_place: query.after.clone().map(|place| Place { results: 0, ..place }),
+        after_place: query.after.clone().map(|place| ResultPosition { results: 0, ..place }),
     })
 }
 
@@ -178,7 +178,7 @@ fn uses(root: &PermittedPath, path: &[u8], query: &UsedQuery, parsers: &ParserPo
         column: found.at.column,
         role: found.role,
         preview: line_around(&text, found.bytes.start as usize),
-        place: Place { path: path.to_vec(), results: at + 1 },
+        place: ResultPosition { path: path.to_vec(), results: at + 1 },
     });
     Some(Ok((uses.collect(), is_whole)))
 }

@@ -9,8 +9,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::command::{
-    FolderAccess, Prepared, Roots, SANDBOX_TEMPORARY, SearchPath, Tool, closed_folders, full_sandbox_hint,
-    granted, let_git_pass, level, make_shared, must_be_full, process_limits, readable, unique,
+    FolderAccess, ReadyCommand, Roots, SANDBOX_TEMPORARY, SearchPath, Tool, closed_folders,
+    full_sandbox_hint, granted, let_git_pass, level, make_shared, must_be_full, process_limits, readable,
+    unique,
 };
 use crate::repositories::{Repositories, Review};
 use bailiwick_config::SandboxLevel;
@@ -111,7 +112,7 @@ impl CodexOptions {
 #[derive(Debug)]
 pub struct PreparedCodex {
     /// What is started.
-    pub prepared: Prepared,
+    pub prepared: ReadyCommand,
     /// The version of Codex.
     pub version: Version,
     /// By what it is allowed in.
@@ -182,7 +183,7 @@ impl PreparedCodex {
                 home: &confined.commands_home,
             });
             home::make(&found.home, &settings, found.person.as_deref(), found.login)?;
-            let prepared = Prepared::of_tool(Tool {
+            let prepared = ReadyCommand::of_tool(Tool {
                 step: found.installation.program.step(argv.into_iter().map(OsString::from).collect()),
                 environment: confined.environment,
                 cwd: folder.into_handle(),
@@ -402,7 +403,7 @@ fn environment(
 }
 
 /// Creates the question for the version ready: in Codex's home of the scope, without a network.
-fn asks_version(around: &CodexContext, found: &FoundCodex) -> Result<Prepared, Failure> {
+fn asks_version(around: &CodexContext, found: &FoundCodex) -> Result<ReadyCommand, Failure> {
     #[expect(clippy::disallowed_methods, reason = "the folder is Bailiwick's own, in its state folder")]
     let cwd = std::fs::File::open(&found.home).map_err(|error| {
         Failure::new(
@@ -410,7 +411,7 @@ fn asks_version(around: &CodexContext, found: &FoundCodex) -> Result<Prepared, F
             format!("Codex's home cannot be opened: {}", error.kind()),
         )
     })?;
-    Ok(Prepared::of_tool(Tool {
+    Ok(ReadyCommand::of_tool(Tool {
         step: found.installation.program.step(["codex", "--version"].map(OsString::from).to_vec()),
         environment: environment(&BTreeMap::new(), &[], None, &found.home, Path::new(SANDBOX_TEMPORARY)),
         cwd: cwd.into(),

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use crate::command::{Prepared, VersionCache, ask_version};
+use crate::command::{ReadyCommand, VersionCache, ask_version};
 use bailiwick_contract::{ErrorCode, Failure};
 use bailiwick_platform::fs::FileStamp;
 use bailiwick_platform::launch::Launcher;
@@ -52,7 +52,7 @@ impl Version {
     pub(super) async fn ask(
         launcher: &Launcher,
         installation: &Installation,
-        prepared: Prepared,
+        prepared: ReadyCommand,
     ) -> Result<Self, Failure> {
         let stamp = FileStamp::of(&installation.program.path);
         let text = ask_version(launcher, prepared, TIME).await?;

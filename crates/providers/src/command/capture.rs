@@ -8,14 +8,14 @@ use super::ansi::Stripper;
 #[derive(Debug)]
 pub struct Capture {
     stripper: Option<Stripper>,
-    kept: Kept,
+    kept: CapturedStream,
     head_limit: usize,
     tail_limit: usize,
 }
 
 /// The beginning and the end of a stream, and how much there was in all.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub struct Kept {
+pub struct CapturedStream {
     /// The beginning.
     pub head: Vec<u8>,
     /// The end; it follows the beginning at once where nothing was left out between them.
@@ -26,7 +26,7 @@ pub struct Kept {
     pub total_line_feeds: u64,
 }
 
-impl Kept {
+impl CapturedStream {
     /// Returns whether beginning and end together are the whole stream.
     pub fn is_whole(&self) -> bool {
         (self.head.len() + self.tail.len()) as u64 == self.total_bytes
@@ -36,7 +36,7 @@ impl Kept {
 impl Capture {
     /// Keeps at most this many bytes of the beginning and of the end.
     pub fn new(head_limit: usize, tail_limit: usize) -> Self {
-        Self { stripper: None, kept: Kept::default(), head_limit, tail_limit }
+        Self { stripper: None, kept: CapturedStream::default(), head_limit, tail_limit }
     }
 
     /// Takes the control sequences of terminals out.
@@ -58,7 +58,7 @@ impl Capture {
     }
 
     /// Returns what was kept.
-    pub fn finish(mut self) -> Kept {
+    pub fn finish(mut self) -> CapturedStream {
         let surplus = self.kept.tail.len().saturating_sub(self.tail_limit);
         self.kept.tail.drain(..surplus);
         self.kept

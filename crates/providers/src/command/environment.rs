@@ -19,7 +19,7 @@ const MAX_ASKED_BYTES: usize = 65_536;
 
 /// What an environment is made of.
 #[derive(Debug)]
-pub struct Surroundings<'a> {
+pub struct EnvironmentSources<'a> {
     /// Where programs are looked for.
     pub search_path: &'a [PathBuf],
     /// The private home folder.
@@ -40,7 +40,7 @@ pub struct Surroundings<'a> {
 /// `permission_denied` for a name that the scope does not list, or that no caller may set;
 /// `invalid_request` for what is no name or value.
 pub fn environment(
-    surroundings: &Surroundings<'_>,
+    surroundings: &EnvironmentSources<'_>,
     asked: &BTreeMap<String, String>,
 ) -> Result<Vec<(OsString, OsString)>, Failure> {
     judge(surroundings.allowed, asked)?;
@@ -156,7 +156,7 @@ mod tests {
             pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
         };
         let allowed: BTreeSet<String> = allowed.iter().map(|name| (*name).to_owned()).collect();
-        let surroundings = Surroundings {
+        let surroundings = EnvironmentSources {
             search_path: &[PathBuf::from("/usr/bin"), PathBuf::from("/bin")],
             home: Path::new("/private/home"),
             temporary: Path::new("/private/tmp"),

@@ -17,20 +17,20 @@ mod version_query;
 mod violations;
 
 pub(super) use ansi::Stripper;
-pub use capture::{Capture, Kept};
+pub use capture::{Capture, CapturedStream};
 pub(super) use environment::let_git_pass;
 pub use hold::{full_sandbox_hint, level, must_be_full};
 pub use installed::installed_tools;
-pub use prepare::{CommandRequest, FolderAccess, Keeping, Prepared, Tool};
+pub use prepare::{CommandRequest, FolderAccess, KeeperSettings, ReadyCommand, Tool};
 pub(super) use prepare::{
     Roots, SANDBOX_TEMPORARY, closed_folders, granted, process_limits, readable, unique,
 };
 pub use program::{Program, SearchPath};
 pub(super) use run::not_started;
 pub use run::{Listener, Ran, Run, Running, run};
-pub use shown::{HEAD_SHARE, Shown, as_base64, as_text, need, share};
+pub use shown::{HEAD_SHARE, StreamExcerpt, as_base64, as_text, need, share};
 pub use temporary::remove_abandoned;
 pub(super) use temporary::{make_shared, remove_left};
 pub use tool_versions::{TIME_OF_ALL, VersionContext, tool_versions};
 pub(super) use version_query::{VersionCache, ask as ask_version};
-pub use violations::{Failed, describe_memory_excess, hints};
+pub use violations::{FailedCommand, describe_memory_excess, hints};

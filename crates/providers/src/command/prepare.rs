@@ -22,7 +22,7 @@ use bailiwick_platform::launch::{
 use bailiwick_policy::command::{CommandLimits, CommandPolicy, PermittedCommand};
 use bailiwick_policy::{AllRoots, PermittedPath, Scope, ScopeRoot};
 
-use super::environment::{Surroundings, environment, let_git_pass};
+use super::environment::{EnvironmentSources, environment, let_git_pass};
 use super::hold;
 use super::program::SearchPath;
 use super::temporary::TemporaryFolder;
@@ -100,7 +100,7 @@ impl FolderAccess {
 
 /// A command that can be started as it is.
 #[derive(Debug)]
-pub struct Prepared {
+pub struct ReadyCommand {
     /// The plan with its programs.
     pub plan: Vec<Step>,
     /// The level at which it is held.
@@ -125,7 +125,7 @@ pub struct Prepared {
 
 /// How a command lasts that is started and left to a keeper.
 #[derive(Debug)]
-pub struct Keeping {
+pub struct KeeperSettings {
     /// The folder of the process.
     pub folder: PathBuf,
     /// What standard input is, where there is no terminal.
@@ -170,7 +170,7 @@ pub struct Tool {
     pub review: Option<Review>,
 }
 
-impl Prepared {
+impl ReadyCommand {
     /// Creates a program ready that an operation uses for its own work: no caller chose it or its words.
     pub(in super::super) fn of_tool(tool: Tool) -> Self {
         let Tool { step, environment, cwd, cwd_path, hold, limits, review } = tool;
@@ -204,8 +204,11 @@ impl Prepared {
     }
 
     /// Creates the request for a keeper, and what stays here.
-    pub(in super::super) fn into_kept(self, keeping: Keeping) -> Result<(KeptRequest, KeptRemains), Failure> {
-        let Keeping { folder, input, terminal, ring_bytes, lifetime, max_time } = keeping;
+    pub(in super::super) fn into_kept(
+        self,
+        keeping: KeeperSettings,
+    ) -> Result<(KeptRequest, KeptRemains), Failure> {
+        let KeeperSettings { folder, input, terminal, ring_bytes, lifetime, max_time } = keeping;
         let temporary = self.temporary_folder().map(Path::to_owned);
         let (proxy, proxy_end) = start_proxy(self.egress)?.unzip();
         let request = KeptRequest {
@@ -249,7 +252,7 @@ impl CommandRequest {
     /// # Errors
     /// `not_found` and `permission_denied` for programs, those of the door for the folder,
     /// `provider_unavailable` where the computer cannot hold it as strongly as it must be held.
-    pub fn prepare(&self) -> Result<Prepared, Failure> {
+    pub fn prepare(&self) -> Result<ReadyCommand, Failure> {
         let policy = self.command.hold();
         let level = hold::level(policy.sandbox)?;
         hold::strict_unless_full(level, self.command.otherwise())?;
@@ -285,7 +288,7 @@ impl CommandRequest {
         let Roots { folders, protected, lacks_protected, closed, lacks_closed, review } =
             Roots::new(&self.repositories, &self.scope, self.access, &cwd_path, level)?;
         let mut variables = environment(
-            &Surroundings {
+            &EnvironmentSources {
                 search_path: &trusted,
                 home: &home,
                 temporary: temporary.as_ref().map_or(Path::new(SANDBOX_TEMPORARY), TemporaryFolder::path),
@@ -310,7 +313,7 @@ impl CommandRequest {
             read_only.extend(folders);
             Vec::new()
         };
-        Ok(Prepared {
+        Ok(ReadyCommand {
             plan: steps,
             level,
             network: policy.network,

@@ -10,8 +10,8 @@ use bailiwick_contract::{ErrorCode, Failure};
 use bailiwick_platform::launch::kept::Stream;
 use bailiwick_platform::launch::{Ended, Held, Job, LaunchError, LaunchRequest, Launcher, pipe};
 
-use super::capture::{Capture, Kept};
-use super::prepare::{Prepared, start_proxy};
+use super::capture::{Capture, CapturedStream};
+use super::prepare::{ReadyCommand, start_proxy};
 use super::temporary::TemporaryFolder;
 use crate::egress::{NetworkUse, Proxy};
 use crate::repositories::Review;
@@ -50,9 +50,9 @@ pub struct Ran {
     /// Whether its time was over before it ended on its own.
     pub timed_out: bool,
     /// What was kept of standard output.
-    pub stdout: Kept,
+    pub stdout: CapturedStream,
     /// What was kept of standard error.
-    pub stderr: Kept,
+    pub stderr: CapturedStream,
     /// From its start to its end.
     pub elapsed: Duration,
     /// What a person should know of it: before Git is used there again, and why it may have failed. A sentence each.
@@ -67,7 +67,7 @@ pub struct Ran {
 ///
 /// # Errors
 /// `provider_unavailable` where it could not be started as it must be held.
-pub async fn run(launcher: &Launcher, prepared: Prepared, running: Running<'_>) -> Result<Ran, Failure> {
+pub async fn run(launcher: &Launcher, prepared: ReadyCommand, running: Running<'_>) -> Result<Ran, Failure> {
     let Running { stdin, deadline, stdout, stderr, listener } = running;
     let mut listener = listener.unwrap_or_else(|| Box::new(|_, _| {}));
     let run = Run::start(launcher, prepared, stdin, [stdout, stderr]).await?;
@@ -80,7 +80,7 @@ pub struct Run {
     pub(in super::super) job: Job,
     pub(in super::super) stdout: Output,
     pub(in super::super) stderr: Output,
-    feeding: Feeding,
+    feeding: InputWriter,
     /// Removed when the command has ended.
     pub(in super::super) temporary: Option<TemporaryFolder>,
     pub(in super::super) review: Option<Review>,
@@ -99,9 +99,9 @@ pub(in super::super) struct Output {
 
 /// Writes standard input, until it is dropped.
 #[derive(Debug, Default)]
-struct Feeding(Option<JoinHandle<()>>);
+struct InputWriter(Option<JoinHandle<()>>);
 
-impl Drop for Feeding {
+impl Drop for InputWriter {
     fn drop(&mut self) {
         if let Some(feeding) = &self.0 {
             feeding.abort();
@@ -116,7 +116,7 @@ impl Run {
     /// `provider_unavailable` where it could not be started as it must be held.
     pub async fn start(
         launcher: &Launcher,
-        prepared: Prepared,
+        prepared: ReadyCommand,
         stdin: Option<Vec<u8>>,
         [stdout, stderr]: [Capture; 2],
     ) -> Result<Self, Failure> {
@@ -150,7 +150,7 @@ impl Run {
             job,
             stdout: Output::new(out_reader, stdout),
             stderr: Output::new(err_reader, stderr),
-            feeding: Feeding(feeding),
+            feeding: InputWriter(feeding),
             temporary: prepared.temporary,
             review: prepared.review,
             proxy,
@@ -209,7 +209,7 @@ impl Run {
     ///
     /// # Errors
     /// Where the job was given up.
-    pub(in super::super) async fn leave(mut self) -> Result<[Kept; 2], LaunchError> {
+    pub(in super::super) async fn leave(mut self) -> Result<[CapturedStream; 2], LaunchError> {
         self.job.keep().await?;
         // What it still reads is written for as long as it reads it.
         self.feeding.0 = None;

@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 
 use crate::file::json_len;
 
-use super::capture::Kept;
+use super::capture::CapturedStream;
 
 /// The beginning gets one part in so many of the room; what failed is told at the end.
 pub const HEAD_SHARE: usize = 3;
@@ -18,7 +18,7 @@ const REPLACEMENT_BYTES: usize = 3;
 
 /// One stream as it is shown.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub struct Shown {
+pub struct StreamExcerpt {
     /// The text, with a mark where something was left out; or base64.
     pub text: String,
     /// How many bytes were left out.
@@ -44,7 +44,7 @@ pub fn share(room: usize, first: usize, second: usize) -> (usize, usize) {
 }
 
 /// Counts the bytes that a stream needs in a JSON string to be shown whole; at least so many as it has.
-pub fn need(kept: &Kept) -> usize {
+pub fn need(kept: &CapturedStream) -> usize {
     if !kept.is_whole() {
         return usize::MAX / 4;
     }
@@ -58,15 +58,15 @@ fn text_len(bytes: &[u8]) -> usize {
 }
 
 /// Shows a stream as text of at most `room` bytes in JSON.
-pub fn as_text(kept: Kept, room: usize) -> Shown {
+pub fn as_text(kept: CapturedStream, room: usize) -> StreamExcerpt {
     let whole = kept.is_whole();
     let (total_bytes, total_lines) = (kept.total_bytes, kept.total_line_feeds);
-    let Kept { mut head, mut tail, .. } = kept;
+    let CapturedStream { mut head, mut tail, .. } = kept;
     if whole {
         head.append(&mut tail);
         if text_len(&head) <= room {
             let (text, not_utf8_bytes) = lossy(&head);
-            return Shown { text, not_utf8_bytes, ..Shown::default() };
+            return StreamExcerpt { text, not_utf8_bytes, ..StreamExcerpt::default() };
         }
     }
     let room = room.saturating_sub(MARK_BYTES);
@@ -83,18 +83,18 @@ pub fn as_text(kept: Kept, room: usize) -> Shown {
     }
     text.push_str(&format!("[… {left_out_bytes} bytes, {left_out_lines} lines left out …]\n"));
     text.push_str(&after);
-    Shown { text, left_out_bytes, left_out_lines, not_utf8_bytes: head_not + tail_not }
+    StreamExcerpt { text, left_out_bytes, left_out_lines, not_utf8_bytes: head_not + tail_not }
 }
 
 /// Shows the beginning of a stream in base64, within `room` bytes.
-pub fn as_base64(kept: &Kept, room: usize) -> Shown {
+pub fn as_base64(kept: &CapturedStream, room: usize) -> StreamExcerpt {
     let (first, second) = (&kept.head, &kept.tail);
     let mut bytes = first.clone();
     if kept.is_whole() {
         bytes.extend_from_slice(second);
     }
     bytes.truncate(room / 4 * 3);
-    Shown {
+    StreamExcerpt {
         text: STANDARD.encode(&bytes),
         left_out_bytes: kept.total_bytes - bytes.len() as u64,
         left_out_lines: kept.total_line_feeds - line_feeds(&bytes),
@@ -194,7 +194,7 @@ mod tests {
     use super::super::capture::Capture;
     use super::*;
 
-    fn capture(bytes: &[u8], head: usize, tail: usize) -> Kept {
+    fn capture(bytes: &[u8], head: usize, tail: usize) -> CapturedStream {
         let mut capture = Capture::new(head, tail);
         capture.push(bytes);
         capture.finish()
@@ -203,7 +203,7 @@ mod tests {
     #[test]
     fn what_fits_is_shown_as_it_is() {
         let shown = as_text(capture("größe\n".as_bytes(), 4, 100), 20);
-        assert_eq!(shown, Shown { text: "größe\n".to_owned(), ..Shown::default() });
+        assert_eq!(shown, StreamExcerpt { text: "größe\n".to_owned(), ..StreamExcerpt::default() });
     }
 
     #[test]

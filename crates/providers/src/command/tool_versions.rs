@@ -15,7 +15,7 @@ use bailiwick_policy::{AllRoots, Scope};
 
 use super::installed::TOOLS;
 use super::prepare::{
-    Prepared, SANDBOX_TEMPORARY, Tool, closed_folders, granted, process_limits, readable, unique,
+    ReadyCommand, SANDBOX_TEMPORARY, Tool, closed_folders, granted, process_limits, readable, unique,
 };
 use super::program::{Program, SearchPath};
 use super::version_query::{self, VersionCache};
@@ -130,7 +130,7 @@ fn prepare(
     program: Program,
     argv: Vec<OsString>,
     trusted: &[PathBuf],
-) -> Result<Prepared, Failure> {
+) -> Result<ReadyCommand, Failure> {
     let policy = around.scope.commands().hold();
     let home = around.dirs.state.join("homes").join("versions");
     let failed = |error: std::io::Error| {
@@ -145,7 +145,7 @@ fn prepare(
     let cwd = std::fs::File::open(&home).map_err(failed)?;
     let mut read_only = unique(trusted.iter().cloned().chain([program.real_folder.clone()]));
     read_only.extend(readable(&around.roots, &policy.read_paths)?);
-    Ok(Prepared::of_tool(Tool {
+    Ok(ReadyCommand::of_tool(Tool {
         step: program.step(argv),
         environment: environment(trusted, &home),
         cwd: cwd.into(),

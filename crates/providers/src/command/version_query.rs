@@ -10,7 +10,7 @@ use bailiwick_platform::fs::FileStamp;
 use bailiwick_platform::launch::Launcher;
 
 use super::capture::Capture;
-use super::prepare::Prepared;
+use super::prepare::ReadyCommand;
 use super::run::{Running, run};
 
 /// How much of what a program prints is read.
@@ -50,7 +50,11 @@ impl<T: Clone> VersionCache<T> {
 ///
 /// # Errors
 /// Those of [`run`].
-pub async fn ask(launcher: &Launcher, prepared: Prepared, time: Duration) -> Result<Option<String>, Failure> {
+pub async fn ask(
+    launcher: &Launcher,
+    prepared: ReadyCommand,
+    time: Duration,
+) -> Result<Option<String>, Failure> {
     let running = Running {
         stdin: None,
         deadline: Instant::now() + time,

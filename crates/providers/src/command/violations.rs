@@ -11,7 +11,7 @@ const LOOKED_AT_BYTES: usize = 16_384;
 
 /// What is known about a command that failed.
 #[derive(Debug)]
-pub struct Failed<'a> {
+pub struct FailedCommand<'a> {
     /// What it printed: standard error and standard output.
     pub printed: [&'a [u8]; 2],
     /// The level that held it.
@@ -29,7 +29,7 @@ struct Sign {
     /// Any of these, in small letters.
     words: &'static [&'static str],
     /// Where it means something.
-    holds: fn(&Failed<'_>) -> bool,
+    holds: fn(&FailedCommand<'_>) -> bool,
     /// What was shut, and what a person can do.
     hint: &'static str,
 }
@@ -158,7 +158,7 @@ pub fn describe_memory_excess(excess: MemoryExcess, scope: &str) -> String {
 }
 
 /// Returns hints for a failed command, the most telling first, at most two.
-pub fn hints(failed: &Failed<'_>) -> Vec<&'static str> {
+pub fn hints(failed: &FailedCommand<'_>) -> Vec<&'static str> {
     if failed.level == Containment::None {
         return Vec::new();
     }
@@ -179,7 +179,7 @@ mod tests {
 
     fn first(printed: &str, level: Containment, network: Network) -> Option<&'static str> {
         let failed =
-            Failed { printed: [printed.as_bytes(), b""], level, network, writes: true, signal: None };
+            FailedCommand { printed: [printed.as_bytes(), b""], level, network, writes: true, signal: None };
         hints(&failed).first().copied()
     }
 

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use bailiwick_platform::launch::kept::Stream;
 
-use super::facts::{Counts, Facts, Found, MESSAGE_BYTES, Tool};
+use super::facts::{Counts, DigestItem, Facts, MESSAGE_BYTES, Tool};
 use super::fit::{Form, best, list, widened};
 use super::fold::Fold;
 use super::lines::Lines;
@@ -108,7 +108,7 @@ impl Digester {
 }
 
 /// What the readers found in one stream, and what was none of theirs.
-type Read = (Vec<Facts>, Fold, u64);
+type StreamFacts = (Vec<Facts>, Fold, u64);
 
 impl Reading {
     fn new(is_viewer: bool, max_read_bytes: u64) -> Self {
@@ -148,7 +148,7 @@ impl Reading {
         });
     }
 
-    fn finish(mut self) -> (Read, Fold, u64) {
+    fn finish(mut self) -> (StreamFacts, Fold, u64) {
         if let Some(rest) = self.rest.take() {
             let rest = rest.finish();
             // The line that the limit cut, and the one at which the tail begins, are among those left out.
@@ -168,8 +168,8 @@ impl Reading {
 
 /// Creates a digest of what the readers found, if that can be believed and says enough.
 fn recognise(
-    out: Read,
-    err: Read,
+    out: StreamFacts,
+    err: StreamFacts,
     exit_code: Option<i32>,
     (bytes, most_bytes): (u64, usize),
 ) -> Option<Digest> {
@@ -281,7 +281,7 @@ fn compose(all: Vec<Facts>, others: Vec<Fold>, bytes: u64, most_bytes: usize) ->
 }
 
 /// Gives a file that stands with its folder in one place and without in another the shorter name in both.
-fn one_spelling(list: &mut [Found]) {
+fn one_spelling(list: &mut [DigestItem]) {
     let files: HashSet<String> = list.iter().filter_map(|found| found.file.clone()).collect();
     for found in list {
         let Some(file) = found.file.as_deref().filter(|file| file.starts_with('/')) else { continue };
@@ -294,7 +294,7 @@ fn one_spelling(list: &mut [Found]) {
 }
 
 /// Puts the failures in, with as many messages as fit.
-fn fill(digest: &mut Digest, failures: &[Found], room: usize) -> Option<Form> {
+fn fill(digest: &mut Digest, failures: &[DigestItem], room: usize) -> Option<Form> {
     let form = best(failures, FIRST_MESSAGE_BYTES, |failures| size_with(digest, failures) <= room)?;
     digest.failures = list(failures, form);
     Some(form)
@@ -306,7 +306,7 @@ fn size_with(digest: &mut Digest, failures: Vec<Failure>) -> usize {
 }
 
 /// Puts the first failures in, where there are more than a digest can ever have.
-fn fill_a_part(digest: &mut Digest, failures: &[Found], room: usize, most_bytes: usize) -> bool {
+fn fill_a_part(digest: &mut Digest, failures: &[DigestItem], room: usize, most_bytes: usize) -> bool {
     if room < most_bytes {
         return false;
     }
@@ -323,7 +323,7 @@ fn fill_a_part(digest: &mut Digest, failures: &[Found], room: usize, most_bytes:
 }
 
 /// Puts the warnings in, if all of them fit.
-fn add_warnings(digest: &mut Digest, warnings: &[Found], room: usize) {
+fn add_warnings(digest: &mut Digest, warnings: &[DigestItem], room: usize) {
     if warnings.is_empty() {
         return;
     }

@@ -141,7 +141,7 @@ impl Counts {
 
 /// A failing test, or an error or warning with its place.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Found {
+pub struct DigestItem {
     /// The name of the test or target.
     pub name: Option<String>,
     /// The file, as the text names it.
@@ -156,7 +156,7 @@ pub struct Found {
     pub required_from: Option<String>,
 }
 
-impl Found {
+impl DigestItem {
     /// A failing test of this name.
     pub fn named(name: &str) -> Self {
         Self { name: Some(cut(name, NAME_BYTES)), ..Self::default() }
@@ -213,7 +213,7 @@ pub fn cut(text: &str, limit: usize) -> String {
 #[derive(Debug, Default)]
 pub struct List {
     /// What is kept.
-    pub kept: Vec<Found>,
+    pub kept: Vec<DigestItem>,
     /// How many there were in all.
     pub total: u64,
     bytes: usize,
@@ -221,7 +221,7 @@ pub struct List {
 
 impl List {
     /// Adds one.
-    pub fn push(&mut self, found: Found) {
+    pub fn push(&mut self, found: DigestItem) {
         self.total += 1;
         if self.kept.len() < KEPT && self.bytes < KEPT_BYTES {
             self.bytes += found.bytes();
@@ -267,7 +267,7 @@ pub struct Facts {
     /// What speaks against all of this.
     pub doubt: Option<&'static str>,
     /// What other facts are needed for: failing tests whose place is in the other stream, by name.
-    pub places: Vec<Found>,
+    pub places: Vec<DigestItem>,
     /// Runs that began and did not end; runs that are said to have ended otherwise.
     pub unfinished: (u64, u64),
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::facts::{Found, cut};
+use super::facts::{DigestItem, cut};
 use super::shape::Failure;
 
 /// How those failures are shown whose messages do not fit. Each level is shorter than the one before it; none leaves out a
@@ -38,7 +38,11 @@ pub struct Form {
 }
 
 /// Finds the form of a list that says most and fits; `fits` is asked for many. None if not even the shortest fits.
-pub fn best(found: &[Found], longest: usize, mut fits: impl FnMut(Vec<Failure>) -> bool) -> Option<Form> {
+pub fn best(
+    found: &[DigestItem],
+    longest: usize,
+    mut fits: impl FnMut(Vec<Failure>) -> bool,
+) -> Option<Form> {
     let mut takes = |form: &Form| fits(list(found, *form));
     let bare = |rest: Level| Form { told: 0, bytes: 0, alike: false, rest };
     let rest = LEVELS.into_iter().find(|rest| takes(&bare(*rest)))?;
@@ -63,7 +67,7 @@ pub fn best(found: &[Found], longest: usize, mut fits: impl FnMut(Vec<Failure>) 
 
 /// Finds the longest messages with which a form still fits.
 pub fn widened(
-    found: &[Found],
+    found: &[DigestItem],
     form: Form,
     longest: usize,
     mut fits: impl FnMut(Vec<Failure>) -> bool,
@@ -93,7 +97,7 @@ fn most(least: usize, largest: usize, mut holds: impl FnMut(usize) -> bool) -> O
 }
 
 /// Returns a list in a form.
-pub fn list(found: &[Found], form: Form) -> Vec<Failure> {
+pub fn list(found: &[DigestItem], form: Form) -> Vec<Failure> {
     let (told, others) = found.split_at(form.told.min(found.len()));
     let mut list = if form.alike {
         together(told, form.rest, Some(form.bytes))
@@ -104,7 +108,7 @@ pub fn list(found: &[Found], form: Form) -> Vec<Failure> {
     list
 }
 
-fn single(found: &Found, message_bytes: usize) -> Failure {
+fn single(found: &DigestItem, message_bytes: usize) -> Failure {
     Failure {
         name: found.name.clone(),
         file: found.file.clone(),
@@ -121,8 +125,8 @@ fn single(found: &Found, message_bytes: usize) -> Failure {
 type Common<'a> = (Option<&'a str>, Option<&'a str>, String, bool);
 
 /// Puts those together that have the same file, and with `bytes` the same message, too, which they keep.
-fn together(found: &[Found], level: Level, bytes: Option<usize>) -> Vec<Failure> {
-    let mut groups: Vec<Vec<&Found>> = Vec::new();
+fn together(found: &[DigestItem], level: Level, bytes: Option<usize>) -> Vec<Failure> {
+    let mut groups: Vec<Vec<&DigestItem>> = Vec::new();
     let mut known: HashMap<Common<'_>, usize> = HashMap::new();
     for one in found {
         // What has no place is told by its message alone.
@@ -142,7 +146,7 @@ fn together(found: &[Found], level: Level, bytes: Option<usize>) -> Vec<Failure>
     groups.iter().map(|group| grouped(group, level, bytes.unwrap_or(0))).collect()
 }
 
-fn grouped(group: &[&Found], level: Level, message_bytes: usize) -> Failure {
+fn grouped(group: &[&DigestItem], level: Level, message_bytes: usize) -> Failure {
     let first = group[0];
     let unplaced = first.name.is_none() && first.line.is_none();
     let mut shown = single(first, if unplaced { message_bytes.max(MOST_OF_SOME) } else { message_bytes });
@@ -181,7 +185,7 @@ fn joined(places: Vec<String>) -> Vec<String> {
 
 /// Finds the beginning of the first name whose leaving out of the others saves most; none where that is little.
 /// Unless `anywhere`, it ends where a part of the name does, so that the rest reads well.
-fn prefix(first: &str, others: &[&Found], anywhere: bool) -> Option<String> {
+fn prefix(first: &str, others: &[&DigestItem], anywhere: bool) -> Option<String> {
     let names: Vec<&str> = others.iter().filter_map(|one| one.name.as_deref()).collect();
     if names.iter().any(|name| name.starts_with('~')) {
         return None;
@@ -209,7 +213,7 @@ fn common(first: &str, name: &str, anywhere: bool, parts: &[&str]) -> usize {
 }
 
 /// `LINE NAME`, with `~` for the prefix.
-fn named(one: &Found, prefix: Option<&str>) -> String {
+fn named(one: &DigestItem, prefix: Option<&str>) -> String {
     let name = one.name.as_deref().unwrap_or_default();
     let shown = match prefix.and_then(|prefix| name.strip_prefix(prefix)) {
         Some(rest) => format!("~{rest}"),

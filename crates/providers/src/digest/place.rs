@@ -2,7 +2,7 @@
 
 /// A place that a text names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place<'a> {
+pub struct TextLocation<'a> {
     /// The file, as it is there.
     pub file: &'a str,
     /// The line.
@@ -15,7 +15,7 @@ pub struct Place<'a> {
 
 /// Reads `FILE:LINE: rest` or `FILE:LINE:COLUMN: rest` from the beginning of a text. The name of the file may hold
 /// anything but a colon with a number after it.
-pub fn leading(text: &str) -> Option<Place<'_>> {
+pub fn leading(text: &str) -> Option<TextLocation<'_>> {
     if text.starts_with(':') {
         return None;
     }
@@ -29,28 +29,28 @@ pub fn leading(text: &str) -> Option<Place<'_>> {
         if let Some((column, after)) = number(rest)
             && let Some(after) = after.strip_prefix(':').or_else(|| after.starts_with(' ').then_some(after))
         {
-            return Some(Place { file, line, column: Some(column), rest: after.trim_start() });
+            return Some(TextLocation { file, line, column: Some(column), rest: after.trim_start() });
         }
-        return Some(Place { file, line, column: None, rest: rest.trim_start() });
+        return Some(TextLocation { file, line, column: None, rest: rest.trim_start() });
     }
     None
 }
 
 /// Reads `FILE:LINE:COLUMN` or `FILE:LINE` that is all of a text.
-pub fn whole(text: &str) -> Option<Place<'_>> {
+pub fn whole(text: &str) -> Option<TextLocation<'_>> {
     let (before, last) = text.rsplit_once(':')?;
     let last: u64 = plain(last)?;
     if let Some((file, line)) = before.rsplit_once(':')
         && let Some(line) = plain(line)
         && !file.is_empty()
     {
-        return Some(Place { file, line, column: Some(last), rest: "" });
+        return Some(TextLocation { file, line, column: Some(last), rest: "" });
     }
-    (!before.is_empty()).then_some(Place { file: before, line: last, column: None, rest: "" })
+    (!before.is_empty()).then_some(TextLocation { file: before, line: last, column: None, rest: "" })
 }
 
 /// Reads a frame of a JavaScript stack: `at name (FILE:LINE:COLUMN)` or `at FILE:LINE:COLUMN`.
-pub fn of_script_frame(line: &str) -> Option<Place<'_>> {
+pub fn of_script_frame(line: &str) -> Option<TextLocation<'_>> {
     let frame = line.trim_start().strip_prefix("at ")?.trim_end();
     let inner = match frame.strip_suffix(')') {
         Some(open) => open.split_once(" (")?.1,
@@ -65,11 +65,11 @@ pub fn is_foreign(file: &str) -> bool {
 }
 
 /// Reads `  File "FILE", line LINE…` of a Python traceback.
-pub fn of_python_frame(line: &str) -> Option<Place<'_>> {
+pub fn of_python_frame(line: &str) -> Option<TextLocation<'_>> {
     let rest = line.trim_start().strip_prefix("File \"")?;
     let (file, rest) = rest.split_once("\", line ")?;
     let (line, _) = number(rest)?;
-    Some(Place { file, line, column: None, rest: "" })
+    Some(TextLocation { file, line, column: None, rest: "" })
 }
 
 /// Returns whether a file belongs to Python or to an installed package.

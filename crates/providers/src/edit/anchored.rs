@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use bailiwick_contract::Failure;
 
 use super::anchor::{Anchor, anchor, line_hash};
-use super::apply::Fitted;
+use super::apply::PlacedEdit;
 use super::failure::{Failures, Name, anchored as shown, conflict, refused};
 use super::prefix::strip_new;
 use super::splice::Splice;
@@ -37,7 +37,7 @@ pub struct LineEdit {
 /// # Errors
 /// `conflict` with fresh anchors if one is stale, or if it could stand for another line now;
 /// `invalid_request` if an edit contradicts itself.
-pub(super) fn fit(text: &Text, edits: &[LineEdit], numbers_hold: bool) -> Result<Vec<Fitted>, Failure> {
+pub(super) fn fit(text: &Text, edits: &[LineEdit], numbers_hold: bool) -> Result<Vec<PlacedEdit>, Failure> {
     let moved_by = distance(text, edits)?;
     if !numbers_hold {
         // Also where lines have moved: by how much others did says nothing of one that is like many.
@@ -146,7 +146,7 @@ fn check_telling(text: &Text, edits: &[LineEdit]) -> Result<(), Failure> {
     failures.check()
 }
 
-fn fit_one(text: &Text, edit: &LineEdit, moved_by: isize) -> Result<Fitted, Failure> {
+fn fit_one(text: &Text, edit: &LineEdit, moved_by: isize) -> Result<PlacedEdit, Failure> {
     let name = Name { kind: "line edit", number: edit.number };
     let line = |anchor: &Anchor| match anchor.line {
         0 => 0,
@@ -171,7 +171,7 @@ fn fit_one(text: &Text, edit: &LineEdit, moved_by: isize) -> Result<Fitted, Fail
     }
     let range = text.start(start)..text.start(end);
     let splice = Splice { text: with_endings(text, start, end, &new), range: range.clone() };
-    Ok(Fitted {
+    Ok(PlacedEdit {
         number: edit.number,
         tier: Tier::Anchor,
         chosen: None,

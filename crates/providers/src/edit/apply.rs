@@ -3,7 +3,7 @@
 use bailiwick_contract::{Cancel, ErrorCode, Failure};
 
 use super::anchored::{self, LineEdit};
-use super::assign::{Placed, place_hunks};
+use super::assign::{HunkPlacement, place_hunks};
 use super::diff::{Change, line_changes};
 use super::evidence::says;
 use super::failure::{Name, refused};
@@ -34,7 +34,7 @@ pub enum Edits<'a> {
 
 /// The text as it is after the edits.
 #[derive(Debug)]
-pub struct Applied {
+pub struct EditedText {
     /// The new text.
     pub text: Text,
     /// What became of each edit, in the order of the places.
@@ -66,7 +66,7 @@ pub struct ChangedPlace {
 
 /// An edit that has its place.
 #[derive(Debug)]
-pub(super) struct Fitted {
+pub(super) struct PlacedEdit {
     pub number: usize,
     pub tier: Tier,
     pub chosen: Option<TieBreak>,
@@ -82,7 +82,7 @@ pub(super) struct Fitted {
 ///
 /// # Errors
 /// `timeout`, `cancelled`; `conflict` if an edit does not fit; `invalid_request` if edits overlap or new text cannot be taken.
-pub fn apply(text: &Text, edits: Edits<'_>, basis: Basis, cancel: &Cancel) -> Result<Applied, Failure> {
+pub fn apply(text: &Text, edits: Edits<'_>, basis: Basis, cancel: &Cancel) -> Result<EditedText, Failure> {
     let mut index = Index::new(text, cancel);
     let (kind, mut fitted) = match edits {
         Edits::Texts(edits) => ("edit", replace::fit(&mut index, edits, basis)?),
@@ -108,11 +108,11 @@ pub fn apply(text: &Text, edits: Edits<'_>, basis: Basis, cancel: &Cancel) -> Re
     let text_after = text.with_content(splice(text.content(), &splices));
     let landed = landed(text, &text_after, fitted);
     let changes = line_changes(text, &text_after, &splices);
-    Ok(Applied { text: text_after, landed, changes })
+    Ok(EditedText { text: text_after, landed, changes })
 }
 
 /// Names the lines that each edit covered, and those that it covers now.
-fn landed(text: &Text, after: &Text, fitted: Vec<Fitted>) -> Vec<ChangedPlace> {
+fn landed(text: &Text, after: &Text, fitted: Vec<PlacedEdit>) -> Vec<ChangedPlace> {
     let (mut came, mut went) = (0, 0);
     let mut landed = Vec::with_capacity(fitted.len());
     for it in fitted {
@@ -190,7 +190,7 @@ pub fn redaction_marks(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-fn fit_hunks(index: &mut Index<'_>, hunks: &[Hunk], basis: Basis) -> Result<Vec<Fitted>, Failure> {
+fn fit_hunks(index: &mut Index<'_>, hunks: &[Hunk], basis: Basis) -> Result<Vec<PlacedEdit>, Failure> {
     let text = index.text();
     let hunks: Vec<Hunk> = hunks
         .iter()
@@ -229,7 +229,7 @@ fn with_blank_lines(index: &mut Index<'_>, hunk: Hunk, basis: Basis) -> Result<H
 }
 
 /// Creates the pieces of a hunk that has its place. Lines of context are never touched.
-pub(super) fn fit_hunk(text: &Text, hunk: &Hunk, placed: &Placed, number: usize) -> Fitted {
+pub(super) fn fit_hunk(text: &Text, hunk: &Hunk, placed: &HunkPlacement, number: usize) -> PlacedEdit {
     let mut line = placed.at.line;
     let mut splices = Vec::new();
     let mut at = 0;
@@ -252,7 +252,7 @@ pub(super) fn fit_hunk(text: &Text, hunk: &Hunk, placed: &Placed, number: usize)
         at += run;
     }
     let lines = (placed.at.line, placed.at.line + placed.lines);
-    Fitted {
+    PlacedEdit {
         number,
         tier: placed.tier,
         chosen: placed.chosen,
@@ -264,7 +264,7 @@ pub(super) fn fit_hunk(text: &Text, hunk: &Hunk, placed: &Placed, number: usize)
 }
 
 /// Creates the text of new lines that take the place of `removed` at a line of the file.
-fn new_lines(text: &Text, placed: &Placed, line: usize, removed: &[&str], added: &[&str]) -> String {
+fn new_lines(text: &Text, placed: &HunkPlacement, line: usize, removed: &[&str], added: &[&str]) -> String {
     let after = line + removed.len();
     let at_end = after == text.len();
     // In an exact fit the new lines end as they were written.
@@ -319,7 +319,7 @@ fn new_lines(text: &Text, placed: &Placed, line: usize, removed: &[&str], added:
     new
 }
 
-impl Placed {
+impl HunkPlacement {
     /// Creates the place of lines that are known already.
     pub(super) fn at(line: usize, lines: usize, tier: Tier, shift: Shift) -> Self {
         Self { at: super::matching::Match { line, shift }, lines, tier, chosen: None }

@@ -22,7 +22,7 @@ const MAX_PLACES: usize = 10_000;
 
 /// Where a hunk goes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Placed {
+pub struct HunkPlacement {
     /// Where, and how it is indented.
     pub at: Match,
     /// How many lines of the file it covers.
@@ -44,7 +44,11 @@ struct Candidates {
 ///
 /// # Errors
 /// `conflict` for the hunks that fit nowhere, or several places.
-pub fn place_hunks(index: &mut Index<'_>, hunks: &[Hunk], basis: Basis) -> Result<Vec<Placed>, Failure> {
+pub fn place_hunks(
+    index: &mut Index<'_>,
+    hunks: &[Hunk],
+    basis: Basis,
+) -> Result<Vec<HunkPlacement>, Failure> {
     let text = index.text();
     let mut all = Vec::with_capacity(hunks.len());
     let mut failures = Failures::default();
@@ -73,11 +77,11 @@ pub fn place_hunks(index: &mut Index<'_>, hunks: &[Hunk], basis: Basis) -> Resul
         }
     }
     failures.check()?;
-    let placed: Vec<Placed> = all
+    let placed: Vec<HunkPlacement> = all
         .into_iter()
         .filter_map(|mut it| {
             let at = it.found.pop()?;
-            Some(Placed { at, lines: it.lines, tier: it.tier, chosen: it.chosen })
+            Some(HunkPlacement { at, lines: it.lines, tier: it.tier, chosen: it.chosen })
         })
         .collect();
     let mut order: Vec<usize> = (0..placed.len()).collect();

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use bailiwick_contract::{ErrorCode, Failure};
 
-use super::apply::{Applied, ChangedPlace};
+use super::apply::{ChangedPlace, EditedText};
 use super::diff::{Change, line_changes};
 use super::failure::anchored;
 use super::splice::{Splice, splice};
@@ -21,7 +21,7 @@ const SHOWN_LINES: usize = 12;
 ///
 /// # Errors
 /// `conflict` with the lines of both, if they change the same lines or lines beside each other.
-pub fn merge(base: &Text, ours: &Applied, theirs: &Text) -> Result<Applied, Failure> {
+pub fn merge(base: &Text, ours: &EditedText, theirs: &Text) -> Result<EditedText, Failure> {
     let other = differences(base, theirs);
     let mut splices = Vec::with_capacity(ours.changes.len());
     for change in &ours.changes {
@@ -42,7 +42,7 @@ pub fn merge(base: &Text, ours: &Applied, theirs: &Text) -> Result<Applied, Fail
     let landed = landed.collect();
     let text = theirs.with_content(splice(theirs.content(), &splices));
     let changes = line_changes(theirs, &text, &splices);
-    Ok(Applied { text, landed, changes })
+    Ok(EditedText { text, landed, changes })
 }
 
 /// Tells by how many lines a line of the base has moved.
@@ -214,7 +214,7 @@ mod tests {
             let (ours, other) = (changed(&lines, &own, "ours"), changed(&lines, &theirs, "theirs"));
             let ours = Text::new(ours);
             let changes = differences(&base, &ours);
-            let applied = Applied { text: ours, landed: Vec::new(), changes };
+            let applied = EditedText { text: ours, landed: Vec::new(), changes };
             let both: Vec<(usize, u8)> = own.iter().chain(&theirs).copied().collect();
             let mut expected = lines.clone();
             let mut sorted: Vec<(usize, u8, bool)> = both

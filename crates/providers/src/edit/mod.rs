@@ -34,7 +34,7 @@ mod unified;
 
 pub use anchor::{Anchor, anchor};
 pub use anchored::LineEdit;
-pub use apply::{Applied, ChangedPlace, Edits, apply, redaction_marks, unstorable};
+pub use apply::{ChangedPlace, EditedText, Edits, apply, redaction_marks, unstorable};
 pub use diff::{Change, text_diff, unified_diff};
 pub use failure::{Failures, anchored as show_lines};
 pub use hunk::{FilePatch, Hunk, PatchAction, parse_patch};

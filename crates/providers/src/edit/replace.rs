@@ -2,8 +2,8 @@
 
 use bailiwick_contract::Failure;
 
-use super::apply::{Fitted, fit_hunk};
-use super::assign::Placed;
+use super::apply::{PlacedEdit, fit_hunk};
+use super::assign::HunkPlacement;
 use super::evidence::{Doubt, doubt, is_done};
 use super::failure::{Failures, Name, no_match, refused, weak_match, wrong_count};
 use super::matching::{Index, Match, as_hunk, find_text};
@@ -29,7 +29,11 @@ pub struct TextEdit {
 ///
 /// # Errors
 /// `conflict` if edits do not fit, `invalid_request` if one says nothing; all of them together.
-pub(super) fn fit(index: &mut Index<'_>, edits: &[TextEdit], basis: Basis) -> Result<Vec<Fitted>, Failure> {
+pub(super) fn fit(
+    index: &mut Index<'_>,
+    edits: &[TextEdit],
+    basis: Basis,
+) -> Result<Vec<PlacedEdit>, Failure> {
     let mut fitted = Vec::new();
     let mut failures = Failures::default();
     for edit in edits {
@@ -68,7 +72,7 @@ fn fit_one(
     old: &str,
     new: &str,
     basis: Basis,
-) -> Result<Vec<Fitted>, Failure> {
+) -> Result<Vec<PlacedEdit>, Failure> {
     let text = index.text();
     for tier in Tier::OF_TEXT {
         let places = match tier {
@@ -113,7 +117,7 @@ fn check_count(
     Err(wrong_count(name, text, &starts, lines_of(old).len(), edit.expect))
 }
 
-fn overlap(places: &[Fitted]) -> bool {
+fn overlap(places: &[PlacedEdit]) -> bool {
     places.windows(2).any(|pair| pair[0].covers.end > pair[1].covers.start)
 }
 
@@ -125,7 +129,7 @@ fn by_bytes(
     name: Name,
     old: &str,
     new: &str,
-) -> Vec<Fitted> {
+) -> Vec<PlacedEdit> {
     starts
         .iter()
         .map(|start| {
@@ -136,10 +140,10 @@ fn by_bytes(
         .collect()
 }
 
-fn fitted(text: &Text, name: Name, tier: Tier, range: std::ops::Range<usize>, new: String) -> Fitted {
+fn fitted(text: &Text, name: Name, tier: Tier, range: std::ops::Range<usize>, new: String) -> PlacedEdit {
     let first = text.line_at(range.start);
     let last = text.line_at(range.end.saturating_sub(1).max(range.start));
-    Fitted {
+    PlacedEdit {
         number: name.number,
         tier,
         chosen: None,
@@ -157,7 +161,7 @@ fn by_line_endings(
     edit: &TextEdit,
     old: &str,
     new: &str,
-) -> Result<Vec<Fitted>, Failure> {
+) -> Result<Vec<PlacedEdit>, Failure> {
     let text = index.text();
     let content = text.content();
     let plain = content.replace("\r\n", "\n");
@@ -196,7 +200,7 @@ fn by_lines(
     old: &str,
     new: &str,
     basis: Basis,
-) -> Result<Vec<Fitted>, Failure> {
+) -> Result<Vec<PlacedEdit>, Failure> {
     let text = index.text();
     let hunk = as_hunk(old, new);
     let lines = lines_of(old);
@@ -216,7 +220,9 @@ fn by_lines(
     }
     Ok(found
         .into_iter()
-        .map(|at| fit_hunk(text, &hunk, &Placed::at(at.line, lines.len(), tier, at.shift), name.number))
+        .map(|at| {
+            fit_hunk(text, &hunk, &HunkPlacement::at(at.line, lines.len(), tier, at.shift), name.number)
+        })
         .collect())
 }
 

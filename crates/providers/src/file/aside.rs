@@ -16,7 +16,7 @@ use super::remove::remove_tree;
 use super::temporary::{TemporaryName, sweep};
 use super::transfer::{Source, copy_entry, copy_tree};
 use super::tree::{Counts, Fingerprint, Survey};
-use super::{Locks, Place};
+use super::{FileLocation, Locks};
 
 /// The largest file whose content is kept with the record of a change.
 pub const MAX_PLAIN_BYTES: u64 = 16 << 20;
@@ -38,9 +38,9 @@ pub struct Slot {
 #[derive(Debug, Clone, Copy)]
 pub struct Outgoing<'a> {
     /// What goes; `None` if the name is free.
-    pub old: Option<&'a Whole>,
+    pub old: Option<&'a WholeTree>,
     /// What comes; `None` if the name is free afterwards.
-    pub new: Option<&'a Whole>,
+    pub new: Option<&'a WholeTree>,
     /// The version of the content of a file that goes, where it is known.
     pub old_version: Option<&'a str>,
     /// The version of the content of a file that comes, where it is known.
@@ -52,7 +52,7 @@ pub type Keep<'a> = dyn FnMut(&Outgoing<'_>) -> Result<Option<Slot>, Failure> + 
 
 /// A thing with all that is in it, looked through.
 #[derive(Debug)]
-pub struct Whole {
+pub struct WholeTree {
     /// What it is.
     pub stat: Stat,
     /// What is in it, itself included.
@@ -63,13 +63,17 @@ pub struct Whole {
     pub(super) survey: Option<Survey>,
 }
 
-impl Whole {
+impl WholeTree {
     /// Looks at what has the name of a place; `None` if nothing has. Every entry is judged, and with `to` also where it
     /// would go.
     ///
     /// # Errors
     /// Those of [`Survey::of`].
-    pub fn at(place: &Place, to: Option<&Place>, cancel: &Cancel) -> Result<Option<Self>, Failure> {
+    pub fn at(
+        place: &FileLocation,
+        to: Option<&FileLocation>,
+        cancel: &Cancel,
+    ) -> Result<Option<Self>, Failure> {
         let Some(stat) = place.stat()? else { return Ok(None) };
         let survey = match stat.kind {
             FileKind::Dir => {
@@ -111,7 +115,7 @@ impl Whole {
     }
 
     /// Returns the version that it would have if files of it had been changed at these times.
-    pub fn version_with_times(&self, place: &Place, times: &[(PermittedPath, i64)]) -> String {
+    pub fn version_with_times(&self, place: &FileLocation, times: &[(PermittedPath, i64)]) -> String {
         let mut fingerprint = self.fingerprint;
         let own = place.path.rel().as_bytes();
         for (path, modified_ns) in times {
@@ -156,7 +160,12 @@ pub fn is_plain(stat: &Stat) -> bool {
 ///
 /// # Errors
 /// The usual ones; nothing is changed then, unless only removing the original has failed.
-pub fn put_aside(place: &Place, whole: &Whole, slot: &Slot, cancel: &Cancel) -> Result<(), Failure> {
+pub fn put_aside(
+    place: &FileLocation,
+    whole: &WholeTree,
+    slot: &Slot,
+    cancel: &Cancel,
+) -> Result<(), Failure> {
     let failed = |error: DoorError| place.failure(&error);
     check_keepable(place, whole)?;
     match move_entry((&place.dir, &place.name), whole, (&slot.dir, &slot.name)) {
@@ -178,7 +187,7 @@ pub fn put_aside(place: &Place, whole: &Whole, slot: &Slot, cancel: &Cancel) -> 
 }
 
 /// Refuses what cannot be put aside whole.
-pub(super) fn check_keepable(place: &Place, whole: &Whole) -> Result<(), Failure> {
+pub(super) fn check_keepable(place: &FileLocation, whole: &WholeTree) -> Result<(), Failure> {
     match whole.survey.as_ref().is_some_and(|survey| survey.is_mixed) {
         true => Err(not_copied(place, "a part of it is on another file system")),
         false => Ok(()),
@@ -190,7 +199,12 @@ pub(super) fn check_keepable(place: &Place, whole: &Whole) -> Result<(), Failure
 ///
 /// # Errors
 /// The usual ones; nothing is changed then.
-pub(super) fn save_aside(place: &Place, whole: &Whole, slot: &Slot, cancel: &Cancel) -> Result<(), Failure> {
+pub(super) fn save_aside(
+    place: &FileLocation,
+    whole: &WholeTree,
+    slot: &Slot,
+    cancel: &Cancel,
+) -> Result<(), Failure> {
     match place.dir.link(&place.name, &slot.dir, &slot.name) {
         Ok(()) => slot.dir.sync().map_err(|error| place.failure(&error)),
         Err(DoorError::CrossDevice) => copy_aside(place, whole, slot, cancel),
@@ -199,7 +213,12 @@ pub(super) fn save_aside(place: &Place, whole: &Whole, slot: &Slot, cancel: &Can
 }
 
 /// Copies what has the name of a place aside, all of it or nothing.
-pub(super) fn copy_aside(place: &Place, whole: &Whole, slot: &Slot, cancel: &Cancel) -> Result<(), Failure> {
+pub(super) fn copy_aside(
+    place: &FileLocation,
+    whole: &WholeTree,
+    slot: &Slot,
+    cancel: &Cancel,
+) -> Result<(), Failure> {
     if whole.counts.others > 0 {
         return Err(not_copied(place, "pipes, sockets and devices cannot be copied"));
     }
@@ -223,8 +242,8 @@ pub(super) fn copy_aside(place: &Place, whole: &Whole, slot: &Slot, cancel: &Can
 /// The usual ones; nothing is changed then.
 pub fn put_back(
     slot: &Slot,
-    whole: &Whole,
-    place: &Place,
+    whole: &WholeTree,
+    place: &FileLocation,
     locks: &Locks,
     cancel: &Cancel,
 ) -> Result<(), Failure> {
@@ -267,7 +286,7 @@ pub fn put_back(
 /// Moves an entry to a free name in another folder of the file system.
 pub(super) fn move_entry(
     from: (&WritableDir, &OsStr),
-    whole: &Whole,
+    whole: &WholeTree,
     to: (&WritableDir, &OsStr),
 ) -> Result<(), DoorError> {
     match from.0.rename_to_free(from.1, to.0, to.1) {
@@ -292,7 +311,7 @@ fn discard(dir: &WritableDir, name: &OsStr, kind: FileKind) {
 }
 
 /// Returns why something cannot be kept.
-fn not_copied(place: &Place, why: &str) -> Failure {
+fn not_copied(place: &FileLocation, why: &str) -> Failure {
     cannot_undo(&format!("`{}` cannot be kept for undo: {why}", place.path.shown()))
 }
 

@@ -16,7 +16,7 @@ use super::replace::replace_held;
 use super::temporary::TemporaryName;
 use crate::versions::FileFacts;
 
-use super::{Held, IfExists, Known, Place, Replacement, find_place};
+use super::{FileLocation, IfExists, KnownContent, LockGuards, Replacement, find_place};
 use bailiwick_platform::fs::{DoorError, FileKind};
 
 /// How long putting files back may take.
@@ -26,7 +26,7 @@ const ROLL_BACK: Duration = Duration::from_secs(60);
 #[derive(Debug)]
 pub enum Site {
     /// At a place that is open.
-    Place(Place),
+    Place(FileLocation),
     /// At a path whose folder does not exist yet; it is made.
     Missing(WritablePath),
 }
@@ -52,14 +52,14 @@ pub enum Step {
     /// The file goes.
     Remove {
         /// Where.
-        place: Place,
+        place: FileLocation,
         /// The version that is there now.
         version: String,
     },
     /// The file gets another name, which must be free.
     Rename {
         /// Where it is.
-        from: Place,
+        from: FileLocation,
         /// Where it goes.
         to: Site,
         /// The version that is there now.
@@ -78,17 +78,17 @@ pub struct Done {
 
 /// How a step is taken back.
 enum Undo {
-    Content { place: Place, version: String, content: Arc<Vec<u8>>, mode: Option<u32> },
-    New { place: Place, version: String },
-    Removed { place: Place, aside: TemporaryName },
-    Renamed { from: Place, to: Place },
+    Content { place: FileLocation, version: String, content: Arc<Vec<u8>>, mode: Option<u32> },
+    New { place: FileLocation, version: String },
+    Removed { place: FileLocation, aside: TemporaryName },
+    Renamed { from: FileLocation, to: FileLocation },
 }
 
 /// Does the steps in order, all of them or none.
 ///
 /// # Errors
 /// Those of the step that failed, with `details.restored`: whether every file is as it was.
-pub fn perform(steps: Vec<Step>, held: &Held, cancel: &Cancel) -> Result<Vec<Done>, Failure> {
+pub fn perform(steps: Vec<Step>, held: &LockGuards, cancel: &Cancel) -> Result<Vec<Done>, Failure> {
     let (mut done, mut undo) = (Vec::new(), Vec::new());
     let several = steps.len() > 1;
     for step in steps {
@@ -121,14 +121,19 @@ fn kept_already(_: &Outgoing<'_>) -> Result<Option<Slot>, Failure> {
     Ok(None)
 }
 
-fn open(site: Site) -> Result<Place, Failure> {
+fn open(site: Site) -> Result<FileLocation, Failure> {
     match site {
         Site::Place(place) => Ok(place),
         Site::Missing(path) => find_place(&path, true),
     }
 }
 
-fn step_forward(step: Step, held: &Held, cancel: &Cancel, undo: &mut Vec<Undo>) -> Result<Done, Failure> {
+fn step_forward(
+    step: Step,
+    held: &LockGuards,
+    cancel: &Cancel,
+    undo: &mut Vec<Undo>,
+) -> Result<Done, Failure> {
     match step {
         Step::Write { site, content, version, before, mode, facts } => {
             let place = open(site)?;
@@ -141,7 +146,7 @@ fn step_forward(step: Step, held: &Held, cancel: &Cancel, undo: &mut Vec<Undo>) 
                 content: &content,
                 version: Some(&version),
                 if_version: version_before.as_deref(),
-                known: before.as_ref().map(|(version, content)| Known { version, content }),
+                known: before.as_ref().map(|(version, content)| KnownContent { version, content }),
                 mode,
                 facts: facts.as_ref(),
                 if_exists: if before.is_some() { IfExists::Replace } else { IfExists::Fail },
@@ -191,7 +196,7 @@ fn step_forward(step: Step, held: &Held, cancel: &Cancel, undo: &mut Vec<Undo>) 
 }
 
 /// Looks once more whether the file is the one that was read.
-fn check(place: &Place, version: &str, cancel: &Cancel) -> Result<Option<Existing>, Failure> {
+fn check(place: &FileLocation, version: &str, cancel: &Cancel) -> Result<Option<Existing>, Failure> {
     cancel.check()?;
     match existing(place, Some(version), None, cancel)? {
         Some(found) if found.stat.kind != FileKind::File => Err(not_a_file(place, found.stat.kind)),
@@ -200,7 +205,7 @@ fn check(place: &Place, version: &str, cancel: &Cancel) -> Result<Option<Existin
 }
 
 /// Takes steps back, the last one first. Returns the paths for which that failed.
-fn roll_back(undo: Vec<Undo>, held: &Held) -> Vec<String> {
+fn roll_back(undo: Vec<Undo>, held: &LockGuards) -> Vec<String> {
     // Also after a cancellation: half of a change helps nobody.
     let cancel = Cancel::after(ROLL_BACK);
     let mut left = Vec::new();
@@ -246,7 +251,7 @@ fn roll_back(undo: Vec<Undo>, held: &Held) -> Vec<String> {
 }
 
 /// Removes the folders that were made for a file, if they are empty.
-fn remove_made_folders(place: &Place) {
+fn remove_made_folders(place: &FileLocation) {
     let mut folder = place.path.parent();
     for _ in 0..place.made_folders {
         let Some(path) = folder else { return };

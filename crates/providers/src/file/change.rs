@@ -8,7 +8,7 @@ use bailiwick_contract::{Cancel, ErrorCode, Failure};
 use bailiwick_platform::fs::modes::FileExt;
 use bailiwick_platform::fs::{Attributes, FileKind, Stat};
 
-use super::Place;
+use super::FileLocation;
 use super::read::WHOLE_BYTES;
 use super::version::{content_version, facts_version, hash_file, matches_version, sha256_hex};
 use crate::versions::FileFacts;
@@ -29,7 +29,7 @@ pub struct Existing {
 
 /// A content that was read a moment ago, and its version token.
 #[derive(Debug, Clone, Copy)]
-pub struct Known<'a> {
+pub struct KnownContent<'a> {
     /// The version.
     pub version: &'a str,
     /// The content.
@@ -45,9 +45,9 @@ pub struct Known<'a> {
 /// # Errors
 /// `conflict` if it is not in the version that was asked for, `invalid_request` if it is no regular file.
 pub fn existing(
-    place: &Place,
+    place: &FileLocation,
     if_version: Option<&str>,
-    known: Option<Known<'_>>,
+    known: Option<KnownContent<'_>>,
     cancel: &Cancel,
 ) -> Result<Option<Existing>, Failure> {
     let Some(stat) = place.stat()? else {
@@ -130,7 +130,11 @@ pub struct Current {
 /// # Errors
 /// As [`existing`]; `invalid_request` for files over 64 MiB; `os_permission_required` for a file that
 /// may be replaced but not read; `permission_denied` for hard links where the scope refuses them.
-pub fn current(place: &Place, if_version: Option<&str>, cancel: &Cancel) -> Result<Option<Current>, Failure> {
+pub fn current(
+    place: &FileLocation,
+    if_version: Option<&str>,
+    cancel: &Cancel,
+) -> Result<Option<Current>, Failure> {
     let Some(stat) = place.stat()? else {
         return match if_version {
             None => Ok(None),
@@ -178,7 +182,7 @@ pub fn current(place: &Place, if_version: Option<&str>, cancel: &Cancel) -> Resu
 }
 
 /// Creates the failure of a change whose `ifVersion` does not hold any more.
-pub(super) fn conflict(place: &Place, version: Option<&str>) -> Failure {
+pub(super) fn conflict(place: &FileLocation, version: Option<&str>) -> Failure {
     let shown = place.path.shown();
     let message = match version {
         Some(_) => format!("`{shown}` is not in the version of `ifVersion`: it was changed meanwhile"),
@@ -192,7 +196,7 @@ pub(super) fn conflict(place: &Place, version: Option<&str>) -> Failure {
 
 /// Creates the failure of a change in whose moment another program has changed the file, too, which is as that left it.
 /// `kept` is the name beside it of what that program wrote into the new file before it went.
-pub(super) fn changed_meanwhile(place: &Place, kept: Option<&OsStr>) -> Failure {
+pub(super) fn changed_meanwhile(place: &FileLocation, kept: Option<&OsStr>) -> Failure {
     let message = format!("`{}` was changed by another program in the same moment", place.path.shown());
     let failure = Failure::new(ErrorCode::Conflict, message).detail("rule", "changed-meanwhile");
     let kept = kept.and_then(|kept| Some(place.path.parent()?.child(kept).ok()?.shown()));
@@ -205,7 +209,7 @@ pub(super) fn changed_meanwhile(place: &Place, kept: Option<&OsStr>) -> Failure 
 }
 
 /// Creates the failure of a change that wants a regular file.
-pub(super) fn not_a_file(place: &Place, kind: FileKind) -> Failure {
+pub(super) fn not_a_file(place: &FileLocation, kind: FileKind) -> Failure {
     let shown = place.path.shown();
     Failure::new(ErrorCode::InvalidRequest, format!("`{shown}` is {}, not a file", kind.describe()))
         .detail("kind", kind.describe())

@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use bailiwick_contract::{Cancel, ErrorCode, Failure};
 use bailiwick_platform::fs::FileLock;
 
-use super::Place;
+use super::FileLocation;
 
 /// How many locks there are.
 const STRIPES: u8 = 64;
@@ -26,12 +26,12 @@ pub struct Locks {
 
 /// Held locks; dropping them lets go.
 #[derive(Debug)]
-pub struct Held {
+pub struct LockGuards {
     folder: PathBuf,
     _locks: Vec<FileLock>,
 }
 
-impl Held {
+impl LockGuards {
     /// Returns the folder of the locks.
     pub(super) fn folder(&self) -> &Path {
         &self.folder
@@ -53,7 +53,7 @@ impl Locks {
     ///
     /// # Errors
     /// `cancelled` or `timeout` while waiting; `provider_unavailable` if there can be no locks.
-    pub fn take(&self, places: &[&Place], cancel: &Cancel) -> Result<Held, Failure> {
+    pub fn take(&self, places: &[&FileLocation], cancel: &Cancel) -> Result<LockGuards, Failure> {
         let mut stripes: Vec<u8> = places.iter().map(|place| stripe(place)).collect();
         stripes.sort_unstable();
         stripes.dedup();
@@ -77,12 +77,12 @@ impl Locks {
                 }
             }
         }
-        Ok(Held { folder: self.folder.clone(), _locks: locks })
+        Ok(LockGuards { folder: self.folder.clone(), _locks: locks })
     }
 }
 
 /// Chooses a stripe. Case makes no difference, for file systems to which it makes none.
-fn stripe(place: &Place) -> u8 {
+fn stripe(place: &FileLocation) -> u8 {
     let id = place.dir.id();
     let mut hash = Sha256::new();
     hash.update(id.device.to_le_bytes());

@@ -13,7 +13,7 @@ const RETRIES: usize = 4;
 
 /// Where something is, or is to be.
 #[derive(Debug)]
-pub struct Place {
+pub struct FileLocation {
     /// The open folder.
     pub dir: WritableDir,
     /// The name in it.
@@ -24,7 +24,7 @@ pub struct Place {
     pub made_folders: usize,
 }
 
-impl Place {
+impl FileLocation {
     /// Returns the facts of what has the name; `None` if nothing has.
     ///
     /// # Errors
@@ -40,7 +40,7 @@ impl Place {
     /// Returns the facts of what must have the name.
     ///
     /// # Errors
-    /// `not_found`, and as [`Place::stat`].
+    /// `not_found`, and as [`FileLocation::stat`].
     pub fn must_stat(&self) -> Result<Stat, Failure> {
         self.dir.stat(&self.name).map_err(|error| self.failure(&error))
     }
@@ -61,7 +61,7 @@ impl Place {
     }
 }
 
-/// Where something is that is copied: as a [`Place`], but nothing can be changed there.
+/// Where something is that is copied: as a [`FileLocation`], but nothing can be changed there.
 #[derive(Debug)]
 pub struct Original {
     pub(super) dir: Dir,
@@ -74,7 +74,7 @@ impl Original {
     /// Opens the folder of a path; the last name is not followed.
     ///
     /// # Errors
-    /// As [`Place::of`].
+    /// As [`FileLocation::of`].
     pub fn of(path: &PermittedPath) -> Result<Self, Failure> {
         let (dir, name, path) = path.open_parent()?;
         refuse_temporary(&dir, &name, &path)?;
@@ -107,16 +107,16 @@ pub fn rest_of<'a>(path: &'a str, folder: &str) -> Option<&'a str> {
 ///
 /// # Errors
 /// Those of the path door.
-pub fn find_place(path: &WritablePath, create_parents: bool) -> Result<Place, Failure> {
+pub fn find_place(path: &WritablePath, create_parents: bool) -> Result<FileLocation, Failure> {
     let mut path = path.clone();
     let mut made_folders = 0;
     for _ in 0..=RETRIES {
-        let mut place = match Place::of(&path) {
+        let mut place = match FileLocation::of(&path) {
             Err(failure) if failure.code == ErrorCode::NotFound && create_parents => {
                 if let Some(folder) = path.parent() {
                     made_folders += folder.open_or_make_dir()?.2;
                 }
-                Place::of(&path)?
+                FileLocation::of(&path)?
             }
             Err(failure) if failure.code == ErrorCode::NotFound => {
                 return Err(failure.hint("Set `options.createParents` to true to make missing folders."));

@@ -7,13 +7,13 @@ use bailiwick_platform::fs::{DoorError, FileKind, Stat};
 use bailiwick_platform::names::OsStrExt;
 use bailiwick_policy::door_failure;
 
-use super::aside::{Keep, Outgoing, Whole, put_aside};
+use super::aside::{Keep, Outgoing, WholeTree, put_aside};
 use super::change::{Existing, changed_meanwhile};
 use super::temporary::TemporaryName;
 use super::trade::{Expected, PATIENCE, Patience, Trade, take};
 use super::tree::{AT_ONCE, Counts, Survey};
 use super::version::facts_version;
-use super::{Locks, Place};
+use super::{FileLocation, Locks};
 
 /// How to remove.
 #[derive(Debug, Clone, Copy)]
@@ -26,7 +26,7 @@ pub struct Removal {
 
 /// What was removed.
 #[derive(Debug)]
-pub struct Removed {
+pub struct RemovalResult {
     /// What the name stood for.
     pub stat: Stat,
     /// Everything that went, the name itself included.
@@ -43,14 +43,14 @@ pub struct Removed {
 /// tree holds anything closed (nothing is removed then); `cancelled`, `timeout`, `execution_failed`
 /// with `details.removed` where it stopped half-way.
 pub fn remove(
-    place: &Place,
+    place: &FileLocation,
     removal: Removal,
     keep: &mut Keep<'_>,
     locks: &Locks,
     cancel: &Cancel,
-) -> Result<Removed, Failure> {
+) -> Result<RemovalResult, Failure> {
     let _held = locks.take(&[place], cancel)?;
-    let Some(whole) = Whole::at(place, None, cancel).map_err(untouched)? else {
+    let Some(whole) = WholeTree::at(place, None, cancel).map_err(untouched)? else {
         return Err(place.failure(&DoorError::NotFound));
     };
     let stat = whole.stat;
@@ -59,13 +59,13 @@ pub fn remove(
     }
     cancel.check()?;
     if removal.dry_run {
-        return Ok(Removed { stat, counts: whole.counts, warning: None });
+        return Ok(RemovalResult { stat, counts: whole.counts, warning: None });
     }
     if let Some(slot) =
         keep(&Outgoing { old: Some(&whole), new: None, old_version: None, new_version: None })?
     {
         put_aside(place, &whole, &slot, cancel)?;
-        return Ok(Removed { stat, counts: whole.counts, warning: None });
+        return Ok(RemovalResult { stat, counts: whole.counts, warning: None });
     }
     let mut counts = Counts::default();
     let Some(survey) = &whole.survey else {
@@ -75,18 +75,18 @@ pub fn remove(
         let failed = |error: DoorError| place.failure(&error);
         place.dir.remove_file(&aside.name).map_err(failed)?;
         place.dir.sync().map_err(failed)?;
-        return Ok(Removed { stat, counts: whole.counts, warning });
+        return Ok(RemovalResult { stat, counts: whole.counts, warning });
     };
     remove_tree(place, survey, &mut counts, cancel).map_err(|failure| {
         failure.detail("removed", serde_json::json!({"files": counts.files, "folders": counts.folders}))
     })?;
-    Ok(Removed { stat, counts, warning: None })
+    Ok(RemovalResult { stat, counts, warning: None })
 }
 
 /// Takes a file or link from its name, to where it is removed. What another program wrote there since it was read is
 /// renamed back. Returns what the client should know.
 pub(super) fn take_away(
-    place: &Place,
+    place: &FileLocation,
     aside: &TemporaryName,
     before: &Existing,
     cancel: &Cancel,
@@ -105,7 +105,7 @@ pub(super) fn take_away(
 
 /// Removes a tree that was looked through, counting what goes.
 pub(super) fn remove_tree(
-    place: &Place,
+    place: &FileLocation,
     survey: &Survey,
     counts: &mut Counts,
     cancel: &Cancel,

@@ -10,14 +10,14 @@ use serde::{Deserialize, Serialize};
 use bailiwick_contract::{Cancel, ErrorCode, Failure};
 use bailiwick_platform::fs::{Attributes, ChangeAttributes, DoorError, Stat, hold_file};
 
-use super::aside::{Keep, Outgoing, Whole, save_aside};
+use super::aside::{Keep, Outgoing, WholeTree, save_aside};
 use super::change::{changed_meanwhile, conflict, not_a_file};
 use super::temporary::{FolderSize, TemporaryName, sweep, temporary_name};
 use super::trade::{Expected, PATIENCE, Patience, Trade, trade};
 use super::version::{content_version, facts_version, sha256_hex};
 use crate::versions::FileFacts;
 
-use super::{Existing, Held, Known, Place, existing};
+use super::{Existing, FileLocation, KnownContent, LockGuards, existing};
 
 /// How much is written between two looks at the cancellation flag.
 const CHUNK_BYTES: usize = 1 << 20;
@@ -34,7 +34,7 @@ pub struct Replacement<'a> {
     /// The version that must be there now.
     pub if_version: Option<&'a str>,
     /// What was read there a moment ago.
-    pub known: Option<Known<'a>>,
+    pub known: Option<KnownContent<'a>>,
     /// The permission bits; left out, those of the file that is replaced.
     pub mode: Option<u32>,
     /// What else belongs to the content, where it is one that was there before.
@@ -73,10 +73,10 @@ pub struct ReplaceResult {
 /// `conflict`, `invalid_request` where something else than a file has the name, `cancelled`, `timeout`,
 /// `os_permission_required`, `execution_failed` (no space left, among others). Nothing is changed then.
 pub fn replace_held(
-    place: &Place,
+    place: &FileLocation,
     replacement: &Replacement<'_>,
     keep: &mut Keep<'_>,
-    held: &Held,
+    held: &LockGuards,
     cancel: &Cancel,
 ) -> Result<ReplaceResult, Failure> {
     if replacement.if_exists == IfExists::Fail
@@ -114,7 +114,7 @@ pub fn replace_held(
 
 /// A file that is about to be replaced, or made.
 struct Beside<'a> {
-    place: &'a Place,
+    place: &'a FileLocation,
     replacement: &'a Replacement<'a>,
     version: &'a str,
     cancel: &'a Cancel,
@@ -180,7 +180,7 @@ impl Beside<'_> {
         file.sync_all().map_err(|error| place.failure(&error.into()))?;
         cancel.check()?;
         let look = |name: &OsStr, stat: Stat| {
-            Whole::of(&place.dir, name, stat, None).map_err(|error| place.failure(&error))
+            WholeTree::of(&place.dir, name, stat, None).map_err(|error| place.failure(&error))
         };
         let stat = place.dir.stat(temporary).map_err(|error| place.failure(&error))?;
         let new = look(temporary, stat)?;
@@ -259,7 +259,7 @@ impl Beside<'_> {
 }
 
 fn keep_attributes(
-    place: &Place,
+    place: &FileLocation,
     file: &File,
     before: &Existing,
     warnings: &mut Vec<String>,
@@ -278,13 +278,13 @@ fn keep_attributes(
     Ok(())
 }
 
-fn lost_attributes(place: &Place) -> String {
+fn lost_attributes(place: &FileLocation) -> String {
     format!("`{}` has lost extended attributes that the file system refuses.", place.path.shown())
 }
 
 /// Looks once more, right before the rename, whether the file is still the one that was judged.
 fn check_unchanged(
-    place: &Place,
+    place: &FileLocation,
     replacement: &Replacement<'_>,
     before: Option<&Existing>,
 ) -> Result<(), Failure> {

@@ -10,13 +10,13 @@ use bailiwick_platform::fs::{
 };
 use bailiwick_policy::{PermittedPath, door_failure};
 
-use super::aside::{Keep, Outgoing, Slot, Whole, check_keepable, copy_aside, move_entry, save_aside};
+use super::aside::{Keep, Outgoing, Slot, WholeTree, check_keepable, copy_aside, move_entry, save_aside};
 use super::remove::{remove_tree, untouched};
 use super::replace::IfExists;
 use super::temporary::{TemporaryName, is_temporary, sweep, temporary_name};
 use super::tree::{AT_ONCE, Counts, Folder, Survey};
 use super::version::{content_version, hash_file};
-use super::{Locks, Original, Place};
+use super::{FileLocation, Locks, Original};
 
 const CHUNK_BYTES: u64 = 8 << 20;
 
@@ -46,8 +46,8 @@ pub struct TransferResult {
 /// `not_found`, `conflict`, `permission_denied` if a folder holds anything closed, `invalid_request`,
 /// `execution_failed` (another file system, among others), `cancelled`, `timeout`. Nothing is changed then.
 pub fn rename(
-    from: &Place,
-    to: &Place,
+    from: &FileLocation,
+    to: &FileLocation,
     transfer: Transfer,
     keep: &mut Keep<'_>,
     locks: &Locks,
@@ -62,8 +62,8 @@ pub fn rename(
         }
         _ => None,
     };
-    let new = Whole::of(&from.dir, &from.name, stat, survey).map_err(|error| from.failure(&error))?;
-    let old = Whole::at(to, None, cancel).map_err(untouched)?;
+    let new = WholeTree::of(&from.dir, &from.name, stat, survey).map_err(|error| from.failure(&error))?;
+    let old = WholeTree::at(to, None, cancel).map_err(untouched)?;
     let done = TransferResult { kind: stat.kind, counts: new.counts, replaced: old.is_some() };
     if transfer.dry_run {
         return Ok(done);
@@ -99,7 +99,7 @@ pub fn rename(
 /// As [`rename`].
 pub fn copy(
     from: &Original,
-    to: &Place,
+    to: &FileLocation,
     transfer: Transfer,
     keep: &mut Keep<'_>,
     locks: &Locks,
@@ -108,7 +108,7 @@ pub fn copy(
     let _held = locks.take(&[to], cancel)?;
     let stat = from.stat()?;
     taken(&from.path, &stat, to, transfer)?;
-    let old = Whole::at(to, None, cancel).map_err(untouched)?;
+    let old = WholeTree::at(to, None, cancel).map_err(untouched)?;
     let mut counts = Counts::default();
     let survey = match stat.kind {
         FileKind::Dir => {
@@ -154,15 +154,15 @@ pub fn copy(
 
 /// Returns a finished copy its name, after what has it was kept.
 fn commit_copy(
-    to: &Place,
+    to: &FileLocation,
     temporary: &OsStr,
-    old: Option<&Whole>,
+    old: Option<&WholeTree>,
     keep: &mut Keep<'_>,
     cancel: &Cancel,
 ) -> Result<(), Failure> {
     let failed = |error: DoorError| to.failure(&error);
     let at = Slot { dir: to.dir.open_dir_beneath(&RelPath::root()).map_err(failed)?, name: temporary.into() };
-    let Some(new) = Whole::kept(&at, &to.path, cancel)? else { return Err(failed(DoorError::NotFound)) };
+    let Some(new) = WholeTree::kept(&at, &to.path, cancel)? else { return Err(failed(DoorError::NotFound)) };
     let version = match new.is_plain() {
         true => {
             Some(content_version(&hash_file(&mut at.dir.open_file(temporary).map_err(failed)?.file, cancel)?))
@@ -196,9 +196,9 @@ fn commit_copy(
 
 /// Puts a folder aside that has traded places with what came from `from`.
 fn put_exchanged_aside(
-    from: &Place,
-    to: &Place,
-    old: &Whole,
+    from: &FileLocation,
+    to: &FileLocation,
+    old: &WholeTree,
     slot: &Slot,
     cancel: &Cancel,
 ) -> Result<(), Failure> {
@@ -227,7 +227,12 @@ fn put_exchanged_aside(
 }
 
 /// Finds out whether something has the new name, and whether it may be replaced.
-fn taken(from: &PermittedPath, stat: &Stat, to: &Place, transfer: Transfer) -> Result<Option<Stat>, Failure> {
+fn taken(
+    from: &PermittedPath,
+    stat: &Stat,
+    to: &FileLocation,
+    transfer: Transfer,
+) -> Result<Option<Stat>, Failure> {
     let Some(old) = to.stat()? else { return Ok(None) };
     if old.id == stat.id {
         return Err(Failure::invalid(
@@ -261,7 +266,11 @@ fn taken(from: &PermittedPath, stat: &Stat, to: &Place, transfer: Transfer) -> R
 }
 
 /// Puts the finished entry under its new name: the one step that counts.
-fn commit((dir, name): (&WritableDir, &OsStr), to: &Place, old: Option<&Whole>) -> Result<(), Failure> {
+fn commit(
+    (dir, name): (&WritableDir, &OsStr),
+    to: &FileLocation,
+    old: Option<&WholeTree>,
+) -> Result<(), Failure> {
     match old.map(|old| old.survey.is_some()) {
         None => dir.rename_to_free(name, &to.dir, &to.name),
         Some(false) => dir.rename(name, &to.dir, &to.name),

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::command::{
-    Capture, Kept, Prepared, Running, SearchPath, Tool, closed_folders, describe_memory_excess, granted,
-    level, process_limits, run, unique,
+    Capture, CapturedStream, ReadyCommand, Running, SearchPath, Tool, closed_folders, describe_memory_excess,
+    granted, level, process_limits, run, unique,
 };
 use bailiwick_config::SandboxLevel;
 use bailiwick_contract::{Cancel, Containment, ErrorCode, FOR_USER, Failure, Network, SCOPE};
@@ -324,7 +324,7 @@ impl Git {
             let failure = Failure::new(ErrorCode::ExecutionFailed, "Git was ended by a signal");
             failure.detail("signal", ran.ended.and_then(|ended| ended.signal))
         })?;
-        let is_whole = Kept::is_whole(&ran.stdout);
+        let is_whole = CapturedStream::is_whole(&ran.stdout);
         let messages = self.without_places(&String::from_utf8_lossy(&ran.stderr.head), folder.as_deref());
         Ok(GitOutput { code, out: ran.stdout.head, is_whole, messages })
     }
@@ -344,7 +344,7 @@ impl Git {
             .fold(message.to_owned(), |message, place| message.replace(&place, "."))
     }
 
-    fn prepare(&self, asked: &GitCall) -> Result<Prepared, Failure> {
+    fn prepare(&self, asked: &GitCall) -> Result<ReadyCommand, Failure> {
         let repository = &self.repository;
         let (folder, place) = repository.start.open_dir()?;
         let git_places = repository.git_folders.iter().cloned();
@@ -364,7 +364,7 @@ impl Git {
         }
         let policy = self.around.scope.commands().hold();
         let words = [OsString::from("git"), "--no-pager".into()];
-        Ok(Prepared::of_tool(Tool {
+        Ok(ReadyCommand::of_tool(Tool {
             step: Step {
                 joiner: None,
                 commands: vec![LaunchCommand {

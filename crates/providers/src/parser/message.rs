@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::code::{Definitions, References, Unread};
 use crate::document::{ConvertError, DocumentKind, DocumentText};
-use crate::syntax::{Found, Language, Region};
+use crate::syntax::{Language, Region, SyntaxReport};
 
 /// What a worker writes first, when its sandbox is in force.
 pub(super) const READY: &[u8; 8] = b"parser 1";
@@ -47,7 +47,7 @@ pub(super) enum Job<'a> {
 /// What a worker answers.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Answer {
-    Checked(Option<Found>),
+    Checked(Option<SyntaxReport>),
     Definitions(Result<Definitions, Unread>),
     References(Result<References, Unread>),
     Document(Result<DocumentText, ConvertError>),

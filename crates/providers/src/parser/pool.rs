@@ -19,7 +19,7 @@ use super::serve::ROLE;
 use super::work::is_sound;
 use crate::code::{Definitions, References, Unread, is_used_in, worth_parsing};
 use crate::document::{ConvertError, DocumentKind, DocumentText};
-use crate::syntax::{self, Checked, Found, Language, SyntaxTreeError};
+use crate::syntax::{self, Language, SyntaxInput, SyntaxReport, SyntaxTreeError};
 
 /// How many workers run at a time.
 const MAX_WORKERS: usize = 2;
@@ -115,9 +115,9 @@ impl ParserPool {
     }
 
     /// Checks a text, as [`syntax::check`] does; `None` if no grammar is built in for the file.
-    pub fn check(&self, checked: &Checked<'_>, until: Instant) -> Option<Found> {
+    pub fn check(&self, checked: &SyntaxInput<'_>, until: Instant) -> Option<SyntaxReport> {
         let language = *Language::of_path(checked.path).first()?;
-        let unchecked = |why| Some(Found { language, new: Err(why), before: 0, after: 0 });
+        let unchecked = |why| Some(SyntaxReport { language, new: Err(why), before: 0, after: 0 });
         let before = checked.before.map_or("", |before| before.text);
         if before.len().max(checked.after.text.len()) > syntax::MAX_BYTES {
             return unchecked(SyntaxTreeError::TooLarge);

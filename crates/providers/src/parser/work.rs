@@ -5,7 +5,7 @@ use std::time::Instant;
 use super::message::{Answer, Job};
 use crate::code::{Unread, definitions, references};
 use crate::document::{ConvertError, MAX_TEXT_BYTES, convert};
-use crate::syntax::{Checked, Side, check};
+use crate::syntax::{Side, SyntaxInput, check};
 
 /// Does a job; `None` for texts that are none of it.
 pub(super) fn work(job: &Job<'_>, texts: [&[u8]; 2], until: Instant) -> Option<Answer> {
@@ -15,7 +15,7 @@ pub(super) fn work(job: &Job<'_>, texts: [&[u8]; 2], until: Instant) -> Option<A
             let [before, after] = [str::from_utf8(texts[0]).ok()?, str::from_utf8(texts[1]).ok()?];
             let before = version_before.as_deref().map(|version| Side { text: before, version });
             let after = Side { text: after, version: version_after };
-            Answer::Checked(check(&Checked { path, before, after, regions }, until))
+            Answer::Checked(check(&SyntaxInput { path, before, after, regions }, until))
         }
         Job::Definitions { language } => Answer::Definitions(definitions(*language, texts[0], &stop)),
         Job::References { language, name } => {

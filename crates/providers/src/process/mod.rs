@@ -21,6 +21,6 @@ pub use cursor::Cursor;
 pub use facts::Facts;
 pub use instance::{Change, Process};
 pub use processes::{Processes, not_found};
-pub use recorder::{Leaving, Left, RunEnd, RunFacts, RunRecorder};
+pub use recorder::{ContinuationResult, ContinuationSettings, RunEnd, RunFacts, RunRecorder};
 pub use start::Start;
 pub use tail::{Line, last_lines, lines};

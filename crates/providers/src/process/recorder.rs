@@ -13,7 +13,7 @@ use bailiwick_platform::launch::kept::{
 use bailiwick_platform::launch::{Ended, Held};
 
 use super::{Facts, Process, Processes, folders};
-use crate::command::{Kept, Run};
+use crate::command::{CapturedStream, Run};
 
 /// How much of the output of a command is kept, in bytes.
 const RING_BYTES: u64 = 8 << 20;
@@ -46,7 +46,7 @@ pub struct RunEnd {
 
 /// How a command continues that becomes a process.
 #[derive(Debug)]
-pub struct Leaving {
+pub struct ContinuationSettings {
     /// How long it lives.
     pub lifetime: ProcessLifetime,
     /// The connection that it ends with, if its lifetime says so.
@@ -59,9 +59,9 @@ pub struct Leaving {
 
 /// What has become of a command that was to be a process.
 #[derive(Debug)]
-pub enum Left {
+pub enum ContinuationResult {
     /// A process, which runs on; with what was kept of both streams.
-    Process(Arc<Process>, [Kept; 2]),
+    Process(Arc<Process>, [CapturedStream; 2]),
     /// It runs as before, or has ended.
     Command(Box<(RunRecorder, Run)>),
 }
@@ -151,8 +151,12 @@ impl RunRecorder {
     ///
     /// # Errors
     /// `execution_failed` where it is lost; it is killed then.
-    pub async fn leave(mut self, mut run: Run, leaving: Leaving) -> Result<Left, Failure> {
-        let Leaving { lifetime, connection, max_time, max_live } = leaving;
+    pub async fn leave(
+        mut self,
+        mut run: Run,
+        leaving: ContinuationSettings,
+    ) -> Result<ContinuationResult, Failure> {
+        let ContinuationSettings { lifetime, connection, max_time, max_live } = leaving;
         let processes = Arc::clone(&self.processes);
         let place = processes.reserve(&self.facts.scope, &self.facts.id, max_live);
         let command = self.facts.clone();
@@ -186,7 +190,7 @@ impl RunRecorder {
             if self.disk.is_some() && self.rewrite_facts().is_err() {
                 self.is_broken = true;
             }
-            return Ok(Left::Command(Box::new((self, run))));
+            return Ok(ContinuationResult::Command(Box::new((self, run))));
         }
         let lost = || Failure::new(ErrorCode::ExecutionFailed, "the command could not become a process");
         let Some((folder, ring)) = self.disk.take() else { return Err(lost()) };
@@ -208,7 +212,7 @@ impl RunRecorder {
             ));
         }
         let kept = run.leave().await.map_err(|_| lost())?;
-        Ok(Left::Process(process, kept))
+        Ok(ContinuationResult::Process(process, kept))
     }
 
     /// Writes the facts again, which have changed. Nobody finds the folder yet.

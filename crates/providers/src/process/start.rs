@@ -12,7 +12,7 @@ use bailiwick_contract::{ErrorCode, FOR_USER, Failure, StageName, id, time};
 use bailiwick_platform::launch::Held;
 use bailiwick_platform::launch::kept::{Input, Lifetime, TerminalSize};
 
-use super::super::command::{Keeping, Prepared, not_started};
+use super::super::command::{KeeperSettings, ReadyCommand, not_started};
 use super::{Facts, Process, Processes, folders};
 
 /// How much of the output of a process is kept, in bytes.
@@ -24,7 +24,7 @@ const ABANDONED: (i32, Duration) = (15, Duration::from_secs(1));
 #[derive(Debug)]
 pub struct Start {
     /// The command, made ready.
-    pub prepared: Prepared,
+    pub prepared: ReadyCommand,
     /// The scope that it belongs to.
     pub scope: String,
     /// The name of the caller.
@@ -102,7 +102,7 @@ impl Processes {
         let made = tokio::task::spawn_blocking(make).await.unwrap_or_else(|bug| Err(io::Error::other(bug)));
         let folder = made.map_err(|error| no_folder(&error))?;
         prepared.has_process();
-        let kept = prepared.into_kept(Keeping {
+        let kept = prepared.into_kept(KeeperSettings {
             folder: folder.clone(),
             input,
             terminal,

@@ -5,7 +5,7 @@ use bailiwick_contract::Failure;
 use bailiwick_platform::launch::kept::{RingRead, Stream};
 
 use super::Cursor;
-use super::text::{Piece, Taken, Wanted, take};
+use super::text::{Piece, TextPage, TextRange, take};
 
 /// How much of the end is checked first.
 const FIRST_BYTES: u64 = 32 << 10;
@@ -52,13 +52,13 @@ pub fn last_lines(
     count: usize,
     of_each: bool,
     end: u64,
-    wanted: Wanted,
+    wanted: TextRange,
     mut read: impl FnMut(u64, usize) -> Result<RingRead, Failure>,
-) -> Result<Taken, Failure> {
+) -> Result<TextPage, Failure> {
     let mut bytes = FIRST_BYTES;
     loop {
         let from = end.saturating_sub(bytes);
-        let all = Wanted { room: usize::MAX / 4, ..wanted };
+        let all = TextRange { room: usize::MAX / 4, ..wanted };
         let mut taken = take(Cursor::at(from), all, &mut read)?;
         let is_all = from == 0 || taken.skipped_bytes > 0;
         let mut lines = lines(std::mem::take(&mut taken.pieces));

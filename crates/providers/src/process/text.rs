@@ -18,7 +18,7 @@ const REPLACEMENT: &str = "\u{fffd}";
 
 /// What is wanted.
 #[derive(Debug, Clone, Copy)]
-pub struct Wanted {
+pub struct TextRange {
     /// The stream; none for both.
     pub stream: Option<Stream>,
     /// Whether control sequences of terminals are taken out.
@@ -44,7 +44,7 @@ pub struct Piece {
 
 /// What was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Taken {
+pub struct TextPage {
     /// The text, in the order of arrival.
     pub pieces: Vec<Piece>,
     /// Where the next reading begins.
@@ -63,10 +63,10 @@ pub struct Taken {
 /// Those of `read`.
 pub fn take(
     cursor: Cursor,
-    wanted: Wanted,
+    wanted: TextRange,
     mut read: impl FnMut(u64, usize) -> Result<RingRead, Failure>,
-) -> Result<Taken, Failure> {
-    let mut taking = Taking::new(cursor, wanted);
+) -> Result<TextPage, Failure> {
+    let mut taking = TextDecoder::new(cursor, wanted);
     let mut from = match wanted.stream {
         Some(stream) => cursor.of(stream),
         None => cursor.stdout.min(cursor.stderr),
@@ -105,17 +105,18 @@ struct Lane {
     is_broken: bool,
 }
 
-struct Taking {
-    wanted: Wanted,
+struct TextDecoder {
+    wanted: TextRange,
     cursor: Cursor,
     room: usize,
     lanes: [Lane; 2],
-    taken: Taken,
+    taken: TextPage,
 }
 
-impl Taking {
-    fn new(cursor: Cursor, wanted: Wanted) -> Self {
-        let taken = Taken { pieces: Vec::new(), cursor, skipped_bytes: 0, is_cut: false, not_utf8_bytes: 0 };
+impl TextDecoder {
+    fn new(cursor: Cursor, wanted: TextRange) -> Self {
+        let taken =
+            TextPage { pieces: Vec::new(), cursor, skipped_bytes: 0, is_cut: false, not_utf8_bytes: 0 };
         Self { wanted, cursor, room: wanted.room, lanes: Default::default(), taken }
     }
 
@@ -287,7 +288,7 @@ impl Taking {
         }
     }
 
-    fn finish(mut self) -> Taken {
+    fn finish(mut self) -> TextPage {
         self.taken.cursor = self.cursor;
         self.taken
     }

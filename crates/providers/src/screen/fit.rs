@@ -11,7 +11,7 @@ const MOST_TRIES: usize = 40;
 
 /// A picture's file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fitted {
+pub struct ImageFile {
     /// The bytes of the file.
     pub bytes: Vec<u8>,
     /// Its format.
@@ -34,7 +34,7 @@ pub fn fit(
     max_width: u32,
     max_height: u32,
     limit_bytes: usize,
-) -> Result<Fitted, String> {
+) -> Result<ImageFile, String> {
     let picture = scale(picture, max_width, max_height);
     let bytes = encode(&picture, format)?;
     if bytes.len() <= limit_bytes {
@@ -75,8 +75,8 @@ pub fn fit(
     Err(format!("no picture of it fits into {limit_bytes} bytes"))
 }
 
-fn fitted(bytes: Vec<u8>, format: Format, picture: &Picture, reduced: Option<String>) -> Fitted {
-    Fitted { bytes, format, width: picture.width(), height: picture.height(), reduced }
+fn fitted(bytes: Vec<u8>, format: Format, picture: &Picture, reduced: Option<String>) -> ImageFile {
+    ImageFile { bytes, format, width: picture.width(), height: picture.height(), reduced }
 }
 
 /// Returns by what a picture's sides are to be multiplied so that its file shrinks to a limit; a little less.

@@ -16,7 +16,7 @@ pub use clipboard::read_clipboard;
 pub use control::{WindowChanged, change_window};
 pub use decode::decode;
 pub use encode::{Format, encode};
-pub use fit::{Fitted, fit};
+pub use fit::{ImageFile, fit};
 pub use picture::{Picture, black_out};
 pub use scale::{fitting, scale};
 pub use shot::{Coverage, Shot, ShotError, of_display, of_window, withheld};

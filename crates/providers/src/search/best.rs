@@ -39,14 +39,14 @@ impl MatchedFile {
 pub(super) struct Best {
     max_results: usize,
     max_weight: usize,
-    kept: Mutex<Kept>,
+    kept: Mutex<BestMatches>,
     /// Whether `last` holds: nothing after it is wanted.
     is_full: AtomicBool,
     last: RwLock<Vec<u8>>,
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Kept {
+pub(super) struct BestMatches {
     /// By path.
     pub files: BTreeMap<Vec<u8>, MatchedFile>,
     results: usize,
@@ -102,7 +102,7 @@ impl Best {
     }
 
     /// Returns what was kept.
-    pub fn into_kept(self) -> Kept {
+    pub fn into_kept(self) -> BestMatches {
         let mut kept = self.kept.into_inner().unwrap_or_else(PoisonError::into_inner);
         kept.dropped |= self.is_full.into_inner();
         kept

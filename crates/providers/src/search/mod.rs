@@ -38,7 +38,7 @@ pub use matches::{MatchMode, MatchedLine};
 pub use outline::{Outline, OutlineBounds, OutlineEntry, outline};
 pub use query::{ContentQuery, FileTypes, QuerySettings};
 pub use room::OutputBudget;
-pub use searcher::{Place, Search, SearchAnswer, search, search_file};
+pub use searcher::{ResultPosition, Search, SearchAnswer, search, search_file};
 pub use skip::{Skip, SkipCounts};
 pub use tally::Tally;
 pub(crate) use walk::{Visitor, WalkedFile, walk};

@@ -57,12 +57,12 @@ pub struct Search {
     /// Whether ignored names are checked.
     pub ignored: bool,
     /// Where to continue.
-    pub after_place: Option<Place>,
+    pub after_place: Option<ResultPosition>,
 }
 
 /// A place in the order of results.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct ResultPosition {
     /// The path of a file beneath the root.
     pub path: Vec<u8>,
     /// How many of its results come before the place.

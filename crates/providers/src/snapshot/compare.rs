@@ -9,7 +9,7 @@ use bailiwick_platform::fs::{Dir, FileKind, RelPath, Stat};
 use bailiwick_platform::names::OsStrExt;
 
 use super::changes::{ChangeKind, Changes, FileChange};
-use super::judge::{Judge, Judged};
+use super::judge::{Judge, PathChange};
 use super::renames;
 use super::take::{Bounds, Entry, FILTER, Snapshot};
 
@@ -56,7 +56,7 @@ impl Snapshot {
         seen: &HashSet<&[u8]>,
         bounds: &Bounds,
         cancel: &Cancel,
-        found: &mut Vec<(RelPath, Judged)>,
+        found: &mut Vec<(RelPath, PathChange)>,
     ) -> Result<(), Failure> {
         let missing = self.files.iter().filter(|(path, _)| !seen.contains(path.as_ref()));
         let mut missing: Vec<(&[u8], &Entry)> = missing.map(|(path, entry)| (path.as_ref(), entry)).collect();
@@ -100,7 +100,7 @@ impl Snapshot {
     }
 
     /// Leaves out files that look new, and were there: those that were ignored, and those that had no room.
-    fn leave_out_what_was_there(&self, found: &mut Vec<(RelPath, Judged)>) {
+    fn leave_out_what_was_there(&self, found: &mut Vec<(RelPath, PathChange)>) {
         let ignore_changed = found
             .iter()
             .any(|(path, _)| path.file_name().is_some_and(|name| IGNORE_FILES.contains(&name.as_bytes())));
@@ -124,7 +124,7 @@ impl Snapshot {
         });
     }
 
-    fn changes(&self, found: Vec<(RelPath, Judged)>, truncated: bool, skipped: SkipCounts) -> Changes {
+    fn changes(&self, found: Vec<(RelPath, PathChange)>, truncated: bool, skipped: SkipCounts) -> Changes {
         let renamed: HashMap<RelPath, RelPath> = renames::find(self, &found);
         let gone: HashSet<&RelPath> = renamed.values().collect();
         let mut changes = Changes { truncated, skipped, ..Changes::default() };
@@ -169,7 +169,7 @@ struct Comparer<'a> {
     judge: Judge<'a>,
     bounds: &'a Bounds,
     seen: Vec<&'a [u8]>,
-    found: Vec<(RelPath, Judged)>,
+    found: Vec<(RelPath, PathChange)>,
     skipped: SkipCounts,
 }
 

@@ -26,7 +26,7 @@ pub(super) struct Contents {
 
 /// Where a content lies.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct ContentLocation {
     at: u64,
     bytes: usize,
 }
@@ -61,7 +61,7 @@ impl Contents {
     }
 
     /// Reads a content; `None` if it cannot be read.
-    pub fn read(&self, place: Place) -> Option<Vec<u8>> {
+    pub fn read(&self, place: ContentLocation) -> Option<Vec<u8>> {
         let mut bytes = vec![0; place.bytes];
         self.file.read_exact_at(&mut bytes, place.at).ok()?;
         Some(bytes)
@@ -86,11 +86,11 @@ impl<'a> Writer<'a> {
     }
 
     /// Adds a content. It can be read when the writer is done.
-    pub fn add(&mut self, content: &[u8]) -> Option<Place> {
+    pub fn add(&mut self, content: &[u8]) -> Option<ContentLocation> {
         if self.block.len() + content.len() > self.block_bytes {
             self.begin_block(content.len())?;
         }
-        let place = Place { at: self.at + self.block.len() as u64, bytes: content.len() };
+        let place = ContentLocation { at: self.at + self.block.len() as u64, bytes: content.len() };
         self.block.extend_from_slice(content);
         Some(place)
     }
@@ -133,7 +133,8 @@ mod tests {
         let contents = Contents::make(&state, 4 << 20).expect("it is made");
         let mut writer = Writer::new(&contents);
         let texts: Vec<Vec<u8>> = (0_u8..200).map(|byte| vec![byte; usize::from(byte) * 90]).collect();
-        let places: Vec<Place> = texts.iter().map(|text| writer.add(text).expect("there is room")).collect();
+        let places: Vec<ContentLocation> =
+            texts.iter().map(|text| writer.add(text).expect("there is room")).collect();
         assert!(writer.add(&vec![0; 4 << 20]).is_none(), "what has no room is not kept");
         assert!(writer.finish());
         for (text, place) in texts.iter().zip(places) {

@@ -16,7 +16,7 @@ const COARSE_NS: i128 = 2_000_000_000;
 
 /// A change of one path; what was renamed is found later.
 #[derive(Debug)]
-pub(super) struct Judged {
+pub(super) struct PathChange {
     pub change: ChangeKind,
     pub insertions: Option<u64>,
     pub deletions: Option<u64>,
@@ -55,7 +55,7 @@ impl Judge<'_> {
         stat: Stat,
         before: Option<&Entry>,
         closed: bool,
-    ) -> Option<Judged> {
+    ) -> Option<PathChange> {
         let closed = closed || is_closed(&stat, self.rules) || before.is_some_and(|before| before.closed);
         let same = before.is_some_and(|before| is_same(&before.stat, &stat));
         if same && (closed || stat.changed_ns < self.snapshot.begun_ns - COARSE_NS) {
@@ -65,7 +65,7 @@ impl Judge<'_> {
             None => (ChangeKind::Added, false),
             Some(before) => (ChangeKind::Modified, before.stat.mode != stat.mode),
         };
-        let mut judged = Judged {
+        let mut judged = PathChange {
             change,
             insertions: None,
             deletions: None,
@@ -111,11 +111,11 @@ impl Judge<'_> {
     }
 
     /// Judges a path that is gone.
-    pub fn gone(&self, before: &Entry) -> Judged {
+    pub fn gone(&self, before: &Entry) -> PathChange {
         let old = self.snapshot.content_of(before);
         let binary = old.as_ref().is_some_and(|old| is_binary(old));
         let deletions = old.filter(|_| !binary).map(|old| count(&old));
-        Judged {
+        PathChange {
             change: ChangeKind::Deleted,
             insertions: deletions.map(|_| 0),
             deletions,

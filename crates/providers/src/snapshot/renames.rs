@@ -6,12 +6,12 @@ use crate::file::sha256_hex;
 use bailiwick_platform::fs::RelPath;
 
 use super::changes::ChangeKind;
-use super::judge::Judged;
+use super::judge::PathChange;
 use super::take::Snapshot;
 
 /// Pairs paths. Gives, for the new path of each pair, the old one. `changes` are in the order of paths.
-pub(super) fn find(snapshot: &Snapshot, changes: &[(RelPath, Judged)]) -> HashMap<RelPath, RelPath> {
-    let of = |kind| move |(_, judged): &&(RelPath, Judged)| judged.change == kind;
+pub(super) fn find(snapshot: &Snapshot, changes: &[(RelPath, PathChange)]) -> HashMap<RelPath, RelPath> {
+    let of = |kind| move |(_, judged): &&(RelPath, PathChange)| judged.change == kind;
     let (added, gone): (Vec<_>, Vec<_>) = (
         changes.iter().filter(of(ChangeKind::Added)).collect(),
         changes.iter().filter(of(ChangeKind::Deleted)).collect(),
@@ -20,7 +20,7 @@ pub(super) fn find(snapshot: &Snapshot, changes: &[(RelPath, Judged)]) -> HashMa
     let mut used: HashSet<&RelPath> = HashSet::new();
     // The very file, with the time of its last change: nothing but its name is another.
     let very =
-        |judged: &Judged| (judged.stat.id, judged.stat.size, judged.stat.modified_ns, judged.stat.kind);
+        |judged: &PathChange| (judged.stat.id, judged.stat.size, judged.stat.modified_ns, judged.stat.kind);
     let by_file: HashMap<_, _> = gone.iter().map(|(path, judged)| (very(judged), path)).collect();
     for (path, judged) in &added {
         if let Some(from) = by_file.get(&very(judged))

@@ -11,7 +11,7 @@ use bailiwick_contract::{Access, Cancel, Failure};
 use bailiwick_platform::fs::{DoorError, FileKind, Stat};
 use bailiwick_policy::{PathRules, PermittedPath};
 
-use super::contents::{Contents, Place, Writer};
+use super::contents::{ContentLocation, Contents, Writer};
 
 /// What a walk of a snapshot leaves out: names that begin with a dot are files like others.
 pub(super) const FILTER: Filter = Filter { access: Access::Read, hidden: true, ignored: false };
@@ -59,7 +59,7 @@ pub struct Snapshot {
 pub(super) struct Entry {
     pub stat: Stat,
     /// Its content, or where it leads to if it is a link.
-    pub content: Option<Place>,
+    pub content: Option<ContentLocation>,
     /// Whether the scope's rules close its content.
     pub closed: bool,
 }
@@ -202,11 +202,11 @@ struct Taker<'a> {
 }
 
 impl Taker<'_> {
-    fn add(&mut self, path: &[u8], stat: Stat, content: Option<Place>, closed: bool) {
+    fn add(&mut self, path: &[u8], stat: Stat, content: Option<ContentLocation>, closed: bool) {
         self.found.push((path.into(), Entry { stat, content, closed }));
     }
 
-    fn look(&mut self, file: &WalkedFile<'_>) -> Result<(Stat, Option<Place>, bool), DoorError> {
+    fn look(&mut self, file: &WalkedFile<'_>) -> Result<(Stat, Option<ContentLocation>, bool), DoorError> {
         // What cannot be opened still has facts.
         let Ok(opened) = file.dir.open_file(file.name) else {
             return Ok((file.dir.stat(file.name)?, None, false));

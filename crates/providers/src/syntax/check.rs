@@ -33,7 +33,7 @@ pub struct Region {
 
 /// What is to be checked.
 #[derive(Debug, Clone, Copy)]
-pub struct Checked<'a> {
+pub struct SyntaxInput<'a> {
     /// The file's path, which shows its language.
     pub path: &'a str,
     /// The text before; `None` for a new file, all of whose errors count.
@@ -46,7 +46,7 @@ pub struct Checked<'a> {
 
 /// What was found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Found {
+pub struct SyntaxReport {
     /// The language.
     pub language: Language,
     /// The errors that are new, or why none could be looked for.
@@ -61,12 +61,12 @@ pub struct Found {
 ///
 /// Where a file can be in one of several languages, the one counts that understands it best: in which the text
 /// before has the fewest errors.
-pub fn check(checked: &Checked<'_>, until: Instant) -> Option<Found> {
-    let mut best: Option<Found> = None;
+pub fn check(checked: &SyntaxInput<'_>, until: Instant) -> Option<SyntaxReport> {
+    let mut best: Option<SyntaxReport> = None;
     for language in Language::of_path(checked.path) {
         let found = check_as(*language, checked, until);
         let is_well = found.after == 0 && found.new.is_ok();
-        let rank = |found: &Found| {
+        let rank = |found: &SyntaxReport| {
             let errors = if checked.before.is_some() { found.before } else { found.after };
             (errors, found.new.as_ref().map_or(usize::MAX, Vec::len))
         };
@@ -80,21 +80,21 @@ pub fn check(checked: &Checked<'_>, until: Instant) -> Option<Found> {
     best
 }
 
-fn check_as(language: Language, checked: &Checked<'_>, until: Instant) -> Found {
-    let mut found = Found { language, new: Ok(Vec::new()), before: 0, after: 0 };
+fn check_as(language: Language, checked: &SyntaxInput<'_>, until: Instant) -> SyntaxReport {
+    let mut found = SyntaxReport { language, new: Ok(Vec::new()), before: 0, after: 0 };
     let tree_before = checked.before.and_then(|before| trees::take(language, before.version));
     let after = checked.after;
     let earlier = checked.before.zip(tree_before.as_ref()).map(|(before, tree)| (before.text, tree));
     let has_earlier = earlier.is_some();
     let mut tree = match parse(language, after.text, earlier, until) {
         Ok(tree) => tree,
-        Err(unparsed) => return Found { new: Err(unparsed), ..found },
+        Err(unparsed) => return SyntaxReport { new: Err(unparsed), ..found },
     };
     if has_earlier && has_faults(language, &tree, after.text) {
         // What was found from an earlier tree may depend on the way there.
         match parse(language, after.text, None, until) {
             Ok(whole) => tree = whole,
-            Err(unparsed) => return Found { new: Err(unparsed), ..found },
+            Err(unparsed) => return SyntaxReport { new: Err(unparsed), ..found },
         }
     }
     let faults_after = faults(language, &tree, after.text);
@@ -102,7 +102,7 @@ fn check_as(language: Language, checked: &Checked<'_>, until: Instant) -> Found 
     trees::hold(language, after.version, tree);
     let faults_before = match before(language, checked, tree_before, faults_after.is_empty(), until) {
         Ok(faults_before) => faults_before,
-        Err(unparsed) => return Found { new: Err(unparsed), ..found },
+        Err(unparsed) => return SyntaxReport { new: Err(unparsed), ..found },
     };
     found.before = faults_before.len();
     // A text that the grammar does not understand anyway tells nothing.
@@ -127,7 +127,7 @@ fn check_as(language: Language, checked: &Checked<'_>, until: Instant) -> Found 
 /// Finds the errors of the text before. If it has no tree and nothing is wrong after, none are looked for.
 fn before(
     language: Language,
-    checked: &Checked<'_>,
+    checked: &SyntaxInput<'_>,
     tree: Option<Tree>,
     well_after: bool,
     until: Instant,
@@ -146,7 +146,7 @@ const SMALL_BYTES: usize = 32 << 10;
 
 /// Pairs errors off, and gives those of the text after that are left over.
 fn unpaired(
-    checked: &Checked<'_>,
+    checked: &SyntaxInput<'_>,
     regions: &[Region],
     mut old: Vec<Fault>,
     mut new: Vec<Fault>,

@@ -18,7 +18,7 @@ mod language;
 mod parse;
 mod trees;
 
-pub use check::{Checked, Found, Region, Side, check};
+pub use check::{Region, Side, SyntaxInput, SyntaxReport, check};
 pub use fault::{Fault, faults};
 pub use language::Language;
 pub use parse::{MAX_BYTES, SyntaxTreeError, parse, rest_of};

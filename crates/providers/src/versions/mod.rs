@@ -11,6 +11,6 @@ mod seen;
 mod store;
 
 pub use authors::Authors;
-pub use record::{ChangeSource, FileFacts, Kept, Location, Record, Relocation};
+pub use record::{ChangeSource, FileFacts, Location, Record, Relocation, StoredFile};
 pub use seen::{MAX_SEEN_BYTES, ReadContents};
 pub use store::{Before, Deposit, FileChange, FoundRecord, VersionStore};

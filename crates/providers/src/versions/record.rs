@@ -26,7 +26,7 @@ pub struct Record {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub takes_back: Vec<String>,
     /// Its files.
-    pub files: Vec<Kept>,
+    pub files: Vec<StoredFile>,
     /// How things that are kept whole are put back, in order. Where there are any, the files are not put back one by one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub relocations: Vec<Relocation>,
@@ -51,7 +51,7 @@ pub struct ChangeSource<'a> {
 
 /// A file as it was.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Kept {
+pub struct StoredFile {
     /// The path that it has since.
     pub path: String,
     /// The path that it had, if that was another.

@@ -21,7 +21,7 @@ use bailiwick_platform::fs::{
     new_private_file, open_own_file,
 };
 
-use super::record::{ChangeSource, FileFacts, Kept, Record, Relocation};
+use super::record::{ChangeSource, FileFacts, Record, Relocation, StoredFile};
 
 /// The largest content that is kept: of a file that is edited.
 const MAX_CONTENT_BYTES: u64 = 64 << 20;
@@ -141,7 +141,7 @@ impl VersionStore {
             .iter()
             .map(|change| {
                 let before = change.before.as_ref();
-                Kept {
+                StoredFile {
                     path: change.path.clone(),
                     moved_from: change.moved_from.clone(),
                     sha256: before.map(|before| before.sha256.clone()),
@@ -168,7 +168,7 @@ impl VersionStore {
     pub fn note(
         &self,
         source: ChangeSource<'_>,
-        files: Vec<Kept>,
+        files: Vec<StoredFile>,
         relocations: Vec<Relocation>,
     ) -> io::Result<String> {
         let undo_id = id::new_id();
@@ -288,7 +288,7 @@ impl VersionStore {
     /// Returns the content that a path had in a version (`s-` and digits), if it is kept.
     pub fn content_of_version(&self, scope: &str, path: &str, version: &str) -> Option<Vec<u8>> {
         self.changes_of(scope, path).iter().find_map(|found| {
-            let of_path = |kept: &Kept| {
+            let of_path = |kept: &StoredFile| {
                 let is_named = kept.path == path || kept.moved_from.as_deref() == Some(path);
                 is_named && kept.sha256.as_deref().is_some_and(|it| content_version(it) == version)
             };
@@ -302,7 +302,7 @@ impl FoundRecord {
     pub fn content(&self, at: usize) -> Option<Vec<u8>> {
         let kept = self.record.files.get(at)?;
         let sha256 = kept.sha256.as_deref()?;
-        let has_content = |kept: &&Kept| kept.sha256.is_some();
+        let has_content = |kept: &&StoredFile| kept.sha256.is_some();
         let before: u64 = self.record.files[..at].iter().filter(has_content).map(|kept| kept.bytes).sum();
         let (mut file, _) = open_own_file(&self.file, Secrecy::Secret).ok()?;
         file.seek(SeekFrom::Start(self.contents_at + before)).ok()?;
@@ -342,7 +342,7 @@ impl Deposit {
     pub fn write(
         &self,
         source: ChangeSource<'_>,
-        files: Vec<Kept>,
+        files: Vec<StoredFile>,
         relocations: Vec<Relocation>,
     ) -> io::Result<()> {
         let record = new_record(&self.undo_id, source, files, relocations);
@@ -376,7 +376,7 @@ fn slot(part: &Path, number: usize) -> Result<Slot, DoorError> {
 fn new_record(
     undo_id: &str,
     source: ChangeSource<'_>,
-    files: Vec<Kept>,
+    files: Vec<StoredFile>,
     relocations: Vec<Relocation>,
 ) -> Record {
     Record {

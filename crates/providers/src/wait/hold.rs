@@ -17,7 +17,7 @@ use super::round::Round;
 const LAST_LOOK: Duration = Duration::from_secs(1);
 
 /// What a probe found out about the condition of this number.
-type Found = (usize, Result<Evidence, Failure>);
+type ProbeResult = (usize, Result<Evidence, Failure>);
 
 /// Waits. What it has begun ends with it, also when it is dropped.
 ///
@@ -30,7 +30,7 @@ pub async fn hold(
     describe: impl Fn(&Round) -> String,
 ) -> Result<(Round, Outcome), Failure> {
     let mut helpers = JoinSet::new();
-    let (sender, mut found) = mpsc::unbounded_channel::<Found>();
+    let (sender, mut found) = mpsc::unbounded_channel::<ProbeResult>();
     let changed = Arc::new(Notify::new());
     // Before the first look, so that nothing comes between.
     for process in round.processes() {

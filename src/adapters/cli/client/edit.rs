@@ -13,7 +13,7 @@ use super::super::home::Home;
 use super::super::printer::{Printer, Report, printable, to_user};
 use super::kind::ClientKind;
 use super::output::{EditOutput, EditResult, EditView, MadeToken};
-use super::plan::Planned;
+use super::plan::SettingsEdit;
 use super::record::{Action, NewChange, Records};
 use super::settings_file::remove_empty_folders;
 
@@ -44,7 +44,7 @@ impl<'h> Session<'h> {
     ///
     /// # Errors
     /// `approval_required`.
-    pub fn check_that_one_can_ask(&self, planned: &[Planned]) -> Result<(), Failure> {
+    pub fn check_that_one_can_ask(&self, planned: &[SettingsEdit]) -> Result<(), Failure> {
         let writes = planned.iter().any(|it| !it.is_nothing());
         if !writes || self.confirm.dry_run || self.confirm.yes || ask::is_possible(self.printer) {
             return Ok(());
@@ -59,7 +59,7 @@ impl<'h> Session<'h> {
     /// When it cannot be written; the file is then as it was.
     pub fn go(
         &mut self,
-        planned: Planned,
+        planned: SettingsEdit,
         make_token: impl FnOnce() -> Result<Option<MadeToken>, Failure>,
     ) -> Result<(), Failure> {
         let diff = diff(&planned);
@@ -182,7 +182,7 @@ impl<'h> Session<'h> {
     }
 
     /// Writes one file, with the file as it was kept before; an undone change needs no further one.
-    fn write(&self, planned: &Planned, token: Option<&MadeToken>) -> Result<Option<String>, Failure> {
+    fn write(&self, planned: &SettingsEdit, token: Option<&MadeToken>) -> Result<Option<String>, Failure> {
         let _lock = self.home.lock()?;
         let mut records = Records::load(self.home)?;
         let mode = if planned.is_projects { PROJECT_FILE_MODE } else { USER_FILE_MODE };
@@ -214,7 +214,7 @@ impl<'h> Session<'h> {
 }
 
 /// Prints what an edit changes; in the lines around it, what looks secret is masked.
-fn diff(planned: &Planned) -> String {
+fn diff(planned: &SettingsEdit) -> String {
     let text = |bytes: Option<&[u8]>| {
         let text = String::from_utf8_lossy(bytes.unwrap_or_default());
         Text::new(text.trim_start_matches('\u{feff}').to_owned())

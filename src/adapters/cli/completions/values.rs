@@ -15,7 +15,7 @@ use super::super::definition::definition;
 use super::super::history;
 use super::super::home::Home;
 use super::super::printer::one_line;
-use super::wanted::{Kind, Wanted, wanted};
+use super::wanted::{CompletionRequest, Kind, wanted};
 
 /// No more operations of the history than this are offered, the newest.
 const OFFERED: usize = 50;
@@ -38,7 +38,9 @@ pub fn asked(words: &[OsString]) -> Option<Vec<String>> {
 
 /// Returns the values that fit behind words. Where nothing is known, or anything is wrong, there are none.
 pub fn values(words: &[String]) -> String {
-    let Wanted { kind: Some(kind), config } = wanted(&definition(), words) else { return String::new() };
+    let CompletionRequest { kind: Some(kind), config } = wanted(&definition(), words) else {
+        return String::new();
+    };
     let found = Home::find(config.as_deref().map(Path::new)).ok().and_then(|home| of(&home, kind));
     let mut lines = String::new();
     for (value, about) in found.unwrap_or_default() {

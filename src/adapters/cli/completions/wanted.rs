@@ -44,7 +44,7 @@ const PLACES: &[(&str, usize, Kind)] = &[
 
 /// What is wanted, and of which installation.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Wanted {
+pub struct CompletionRequest {
     /// What is at the cursor; none where nothing is known of it.
     pub kind: Option<Kind>,
     /// The config that the words before name.
@@ -52,7 +52,7 @@ pub struct Wanted {
 }
 
 /// Returns what is behind words, which begin behind the program.
-pub fn wanted(definition: &Command, words: &[String]) -> Wanted {
+pub fn wanted(definition: &Command, words: &[String]) -> CompletionRequest {
     let mut command = definition;
     let mut path: Vec<&str> = Vec::new();
     let mut place = 0;
@@ -92,7 +92,7 @@ pub fn wanted(definition: &Command, words: &[String]) -> Wanted {
         Some(name) => FLAGS.iter().find(|(it, _)| it == name).map(|(_, kind)| *kind),
         None => PLACES.iter().find(|(it, at, _)| *it == path && *at == place).map(|(_, _, kind)| *kind),
     };
-    Wanted { kind, config }
+    CompletionRequest { kind, config }
 }
 
 /// Returns the name of a flag that a value follows.

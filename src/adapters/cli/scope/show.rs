@@ -13,7 +13,7 @@ use bailiwick_contract::{Caller, Capability, Failure, Network, ScopeType, Transp
 use bailiwick_engine::operations::FAMILIES;
 use bailiwick_engine::registry::Registry;
 use bailiwick_policy::command::Rules;
-use bailiwick_policy::{OwnFolders, RootPaths, Scope, Standing};
+use bailiwick_policy::{CapabilityStatus, OwnFolders, RootPaths, Scope};
 
 use super::super::commands_setup;
 use super::super::grants::{Closure, closure, describe_grants};
@@ -35,12 +35,12 @@ pub enum StandingOutput {
     Denied,
 }
 
-impl From<Standing> for StandingOutput {
-    fn from(standing: Standing) -> Self {
+impl From<CapabilityStatus> for StandingOutput {
+    fn from(standing: CapabilityStatus) -> Self {
         match standing {
-            Standing::Granted => Self::Granted,
-            Standing::Ask => Self::Ask,
-            Standing::Denied => Self::Denied,
+            CapabilityStatus::Granted => Self::Granted,
+            CapabilityStatus::Ask => Self::Ask,
+            CapabilityStatus::Denied => Self::Denied,
         }
     }
 }
@@ -135,7 +135,8 @@ pub fn effective(home: &Home, config: &ScopeConfig, paths: &RootPaths) -> Result
         |it: &Capability| CapabilityOutput { capability: *it, standing: scope.standing(*it).into() };
     let registry = Registry::new(FAMILIES);
     let person = Caller::local(Transport::Cli);
-    let open = registry.operations().filter(|entry| standing(&person, &scope, entry) != Standing::Denied);
+    let open =
+        registry.operations().filter(|entry| standing(&person, &scope, entry) != CapabilityStatus::Denied);
     Ok(Effective {
         capabilities: Capability::ALL.iter().map(capability).collect(),
         roots: scope

@@ -13,7 +13,7 @@ use super::super::open_folder::{Change, open_folder};
 
 /// The folder that is opened.
 #[derive(Debug)]
-pub struct Opened {
+pub struct SetupFolder {
     /// The folder.
     pub folder: PathBuf,
     /// Its scope.
@@ -29,7 +29,7 @@ pub struct Plan {
     /// The config as it is to be.
     pub config: Config,
     /// The folder, if one was named.
-    pub opened: Option<Opened>,
+    pub opened: Option<SetupFolder>,
 }
 
 impl Plan {
@@ -43,7 +43,7 @@ impl Plan {
         let opened = match folder {
             Some(folder) => {
                 let (id, change) = open_folder(&mut config, folder, how)?;
-                Some(Opened { folder: folder.to_owned(), id, change })
+                Some(SetupFolder { folder: folder.to_owned(), id, change })
             }
             None => None,
         };

@@ -13,7 +13,7 @@ use super::super::home::Home;
 use super::super::open_folder::{Change, find_folder};
 use super::super::printer::{Printer, Report, one_line};
 use super::output::{ChangeWord, ScopeOutput, SetupOutput};
-use super::plan::{Opened, Plan};
+use super::plan::{Plan, SetupFolder};
 use super::{questions, shown};
 
 /// How often a plan is made again because another command was faster.
@@ -143,7 +143,7 @@ fn report(home: &Home, plan: &Plan) -> Report {
     Report::new(text, serde_json::to_value(&output).expect("an output has a JSON form"))
 }
 
-fn said(opened: &Opened) -> String {
+fn said(opened: &SetupFolder) -> String {
     let (folder, id) = (one_line(&opened.folder.display().to_string()), &opened.id);
     match opened.change {
         Change::Added => format!("Opened {folder} as scope `{id}`.\n"),

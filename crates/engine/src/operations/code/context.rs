@@ -15,7 +15,7 @@ use bailiwick_providers::orientation::{
 };
 
 use super::super::git::{Counts, open};
-use super::context_cut::{Room, cut};
+use super::context_cut::{ContextBudget, cut};
 use super::context_ready::note_missing;
 
 /// The budget when a request names none, in tokens.
@@ -261,7 +261,7 @@ impl RunAsync for Op {
         found.notes.extend(repository.notes);
         note_missing(permit, &mut found.commands);
         let scope = permit.scope().map_or("", |scope| scope.id());
-        let room = Room {
+        let room = ContextBudget {
             characters: (budget * CHARACTERS_OF_TOKEN).saturating_sub(around(scope)),
             bytes: permit.limits().max_output_bytes,
         };
@@ -291,7 +291,7 @@ impl Wants {
 
 /// What was found, before it is cut to the budget.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct ContextParts {
     /// The folder.
     pub path: String,
     /// What the walk saw, if there was one.
@@ -314,9 +314,9 @@ pub(super) struct Found {
 }
 
 /// Looks at the files.
-fn look(target: &PermittedPath, wants: &Wants, cancel: &Cancel) -> Result<Found, Failure> {
+fn look(target: &PermittedPath, wants: &Wants, cancel: &Cancel) -> Result<ContextParts, Failure> {
     let (dir, target) = target.open_dir()?;
-    let mut found = Found { path: target.shown(), ..Found::default() };
+    let mut found = ContextParts { path: target.shown(), ..ContextParts::default() };
     let walked =
         wants.any(&[Part::Languages, Part::Folders, Part::Manifests, Part::EntryPoints, Part::Commands]);
     let mut seen = Survey::default();
@@ -422,7 +422,7 @@ async fn ask(cx: &Context, permit: &Permit, wants: &Wants, found: &mut WorkTree)
     Ok(())
 }
 
-fn describe(found: &Found, output: &Output) -> String {
+fn describe(found: &ContextParts, output: &Output) -> String {
     let files = found.survey.as_ref().map_or(0, |survey| survey.files);
     let left = output.left_out.len();
     format!("{files} files, {} manifests, {left} parts cut", found.manifests.len() + found.unread_manifests)

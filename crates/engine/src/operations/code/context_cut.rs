@@ -10,14 +10,14 @@ use serde_json::{Map, Value, json};
 
 use bailiwick_providers::orientation::{Portion, share};
 
-use super::context::{Call, Found, InstructionHead, LeftOut, Output, ReadmeHead};
+use super::context::{Call, ContextParts, InstructionHead, LeftOut, Output, ReadmeHead};
 
 /// How often an answer is made before nothing but its frame is given.
 const TRIES: usize = 24;
 
 /// How large the data may be.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Room {
+pub(super) struct ContextBudget {
     /// In characters of JSON.
     pub characters: usize,
     /// In bytes of JSON.
@@ -58,7 +58,7 @@ const PARTS: [(Part, usize); 12] = [
 ];
 
 /// Creates the answer that fits.
-pub(super) fn cut(found: &Found, room: Room) -> Output {
+pub(super) fn cut(found: &ContextParts, room: ContextBudget) -> Output {
     let lines = instruction_lines(found);
     let portions: Vec<Portion> = PARTS
         .iter()
@@ -83,7 +83,7 @@ pub(super) fn cut(found: &Found, room: Room) -> Output {
 }
 
 /// Returns by how much an answer is too long, 0 if it fits.
-fn excess(output: &Output, room: Room) -> usize {
+fn excess(output: &Output, room: ContextBudget) -> usize {
     let text = serde_json::to_string(output).unwrap_or_default();
     let characters = text.chars().count().saturating_sub(room.characters);
     characters.max(text.len().saturating_sub(room.bytes).div_ceil(4))
@@ -100,7 +100,7 @@ fn text_cost(text: &String) -> usize {
 }
 
 /// Returns what each piece of a part takes; the first one brings the field along.
-fn pieces(part: Part, found: &Found, lines: &[(usize, usize)]) -> Vec<usize> {
+fn pieces(part: Part, found: &ContextParts, lines: &[(usize, usize)]) -> Vec<usize> {
     fn each<T: Serialize>(list: &[T]) -> Vec<usize> {
         list.iter().map(cost).collect()
     }
@@ -137,14 +137,14 @@ fn pieces(part: Part, found: &Found, lines: &[(usize, usize)]) -> Vec<usize> {
 
 /// Returns the order of the lines of files for agents: the first lines of all files, the nearest file first, then
 /// their second ones, and so on.
-fn instruction_lines(found: &Found) -> Vec<(usize, usize)> {
+fn instruction_lines(found: &ContextParts) -> Vec<(usize, usize)> {
     let list = &found.instructions.list;
     let longest = list.iter().map(|file| file.pieces.len()).max().unwrap_or(0);
     let rows = (0..longest).flat_map(|line| (0..list.len()).rev().map(move |file| (file, line)));
     rows.filter(|(file, line)| *line < list[*file].pieces.len()).collect()
 }
 
-fn readme_head(found: &Found, kept: usize) -> Option<ReadmeHead> {
+fn readme_head(found: &ContextParts, kept: usize) -> Option<ReadmeHead> {
     let readme = found.readme.as_ref().filter(|_| kept > 0)?;
     Some(ReadmeHead {
         path: readme.path.clone(),
@@ -161,7 +161,7 @@ fn readme_head(found: &Found, kept: usize) -> Option<ReadmeHead> {
     })
 }
 
-fn instruction_head(found: &Found, at: usize) -> InstructionHead {
+fn instruction_head(found: &ContextParts, at: usize) -> InstructionHead {
     let file = &found.instructions.list[at];
     InstructionHead {
         path: file.path.clone(),
@@ -173,7 +173,7 @@ fn instruction_head(found: &Found, at: usize) -> InstructionHead {
 }
 
 /// Creates the answer that has these many pieces of each part.
-fn render(found: &Found, lines: &[(usize, usize)], portions: &[Portion], kept: &[usize]) -> Output {
+fn render(found: &ContextParts, lines: &[(usize, usize)], portions: &[Portion], kept: &[usize]) -> Output {
     let count = |part: Part| kept[part as usize];
     fn first<T: Clone>(list: &[T], count: usize) -> Vec<T> {
         list.iter().take(count).cloned().collect()
@@ -210,7 +210,7 @@ fn render(found: &Found, lines: &[(usize, usize)], portions: &[Portion], kept: &
     output
 }
 
-fn instructions(found: &Found, lines: &[(usize, usize)], kept: usize) -> Vec<InstructionHead> {
+fn instructions(found: &ContextParts, lines: &[(usize, usize)], kept: usize) -> Vec<InstructionHead> {
     let files = found.instructions.list.len();
     // The nearest files are the first pieces, and the last of the list.
     let first = files - kept.min(files);
@@ -227,7 +227,7 @@ fn instructions(found: &Found, lines: &[(usize, usize)], kept: usize) -> Vec<Ins
 }
 
 /// Returns the call that shows what was left out of a part.
-fn call(part: Part, found: &Found, output: &Output) -> Call {
+fn call(part: Part, found: &ContextParts, output: &Output) -> Call {
     let target = Some(found.path.clone()).filter(|path| path != ".");
     let map = |value: Value| match value {
         Value::Object(map) => map,
@@ -259,7 +259,7 @@ fn call(part: Part, found: &Found, output: &Output) -> Call {
 }
 
 /// Returns the name that most manifests have.
-fn usual_manifest(found: &Found) -> &str {
+fn usual_manifest(found: &ContextParts) -> &str {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for manifest in &found.manifests {
         *counts.entry(manifest.path.rsplit('/').next().unwrap_or_default()).or_default() += 1;

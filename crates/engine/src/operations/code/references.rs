@@ -7,8 +7,8 @@ use crate::registry::prelude::*;
 use bailiwick_contract::OneOrMany;
 use bailiwick_contract::limits::within;
 use bailiwick_contract::path::{decode_name, encode_name};
-use bailiwick_providers::code::{Role, Use, Used, UsedQuery, used};
-use bailiwick_providers::search::{Globs, OutputBudget, Place};
+use bailiwick_providers::code::{ReferenceSearch, Role, Use, UsedQuery, used};
+use bailiwick_providers::search::{Globs, OutputBudget, ResultPosition};
 
 use super::outline::is_zero;
 use super::search_symbols::{languages, place};
@@ -191,18 +191,18 @@ fn query(permit: &Permit, input: &Input, options: &Options) -> Result<UsedQuery,
 }
 
 /// Reads a cursor: how many uses of a file were given, and the file.
-fn after(cursor: &str) -> Result<Place, Failure> {
+fn after(cursor: &str) -> Result<ResultPosition, Failure> {
     let parts = cursor.split_once(':').and_then(|(results, path)| Some((results.parse().ok()?, path)));
     let Some((results, path)) = parts else {
         return Err(Failure::invalid("options.cursor", "`options.cursor` is not a cursor of this operation")
             .hint("Use the `nextCursor` of an earlier result of the same call, or leave the cursor out."));
     };
-    Ok(Place { path: decode_name(path), results })
+    Ok(ResultPosition { path: decode_name(path), results })
 }
 
 /// Puts into the answer what fits, in order.
-fn output(answer: Used, max_output_bytes: usize) -> Output {
-    let Used { uses, more, files, skipped, with_errors } = answer;
+fn output(answer: ReferenceSearch, max_output_bytes: usize) -> Output {
+    let ReferenceSearch { uses, more, files, skipped, with_errors } = answer;
     let mut room = OutputBudget::new(max_output_bytes);
     let (mut references, mut last) = (Vec::new(), None);
     let mut truncated = more;

@@ -12,9 +12,9 @@ use bailiwick_contract::Failure;
 use bailiwick_platform::launch::kept::Stream;
 use bailiwick_policy::Permit;
 use bailiwick_policy::command::PermittedCommand;
-use bailiwick_providers::command::{Kept, Run};
+use bailiwick_providers::command::{CapturedStream, Run};
 use bailiwick_providers::digest::{Digest, Digester, WHOLE_BYTES};
-use bailiwick_providers::process::{self, Leaving, Process, RunEnd, RunFacts, RunRecorder};
+use bailiwick_providers::process::{self, ContinuationSettings, Process, RunEnd, RunFacts, RunRecorder};
 
 use super::ready::clean_preview;
 
@@ -80,13 +80,22 @@ impl Recording {
     ///
     /// # Errors
     /// Those of [`RunRecorder::leave`].
-    pub async fn leave(self, run: Run, leaving: Leaving) -> Result<Left, Failure> {
+    pub async fn leave(
+        self,
+        run: Run,
+        leaving: ContinuationSettings,
+    ) -> Result<CommandContinuation, Failure> {
         let Self { digester, recorder, stdout_bytes, stderr_bytes } = self;
         Ok(match recorder.leave(run, leaving).await? {
-            process::Left::Process(process, kept) => Left::Process(process, kept),
-            process::Left::Command(command) => {
+            process::ContinuationResult::Process(process, kept) => {
+                CommandContinuation::Process(process, kept)
+            }
+            process::ContinuationResult::Command(command) => {
                 let (recorder, run) = *command;
-                Left::Command(Box::new((Self { digester, recorder, stdout_bytes, stderr_bytes }, run)))
+                CommandContinuation::Command(Box::new((
+                    Self { digester, recorder, stdout_bytes, stderr_bytes },
+                    run,
+                )))
             }
         })
     }
@@ -112,9 +121,9 @@ impl Recording {
 }
 
 /// What has become of a command that was to be a process.
-pub enum Left {
+pub enum CommandContinuation {
     /// A process, with what was kept of both streams.
-    Process(Arc<Process>, [Kept; 2]),
+    Process(Arc<Process>, [CapturedStream; 2]),
     /// It runs as before, or has ended.
     Command(Box<(Recording, Run)>),
 }

@@ -16,15 +16,15 @@ use bailiwick_platform::launch::Launcher;
 use bailiwick_policy::command::PermittedCommand;
 use bailiwick_policy::{Permit, Scope};
 use bailiwick_providers::command::{
-    Capture, Failed, HEAD_SHARE, Kept, Listener, Prepared, Ran, Run, as_base64, as_text,
+    Capture, CapturedStream, FailedCommand, HEAD_SHARE, Listener, Ran, ReadyCommand, Run, as_base64, as_text,
     describe_memory_excess, hints, need, share,
 };
 use bailiwick_providers::digest::Digest;
 use bailiwick_providers::egress::NetworkUse;
-use bailiwick_providers::process::{Leaving, RunEnd};
+use bailiwick_providers::process::{ContinuationSettings, RunEnd};
 
-use super::digested::{Left, RawOutput, Recording};
-use super::ready::{Attached, Planned, Sandbox, make_ready, plan_of, preview};
+use super::digested::{CommandContinuation, RawOutput, Recording};
+use super::ready::{Planned, Sandbox, StandardStreams, make_ready, plan_of, preview};
 
 /// What the fields around the two streams take of the result's size.
 const FIELD_BYTES: usize = 1_200;
@@ -168,7 +168,7 @@ pub async fn execute(cx: &Context, permit: &Permit, execution: Execution) -> Res
     let Execution { command, environment, stdin, strip_ansi, encoding, answer_within_seconds } = execution;
     let answer_at = answer_at(cx, permit, answer_within_seconds)?;
     let preview = preview(&command);
-    let prepared = make_ready(cx, permit, command.clone(), environment, Attached::Pipes).await?;
+    let prepared = make_ready(cx, permit, command.clone(), environment, StandardStreams::Pipes).await?;
     if permit.common().dry_run {
         cx.summarize(format!("would run `{preview}`, {}", prepared.level));
         return Ok(planned(&prepared));
@@ -199,7 +199,7 @@ pub async fn execute(cx: &Context, permit: &Permit, execution: Execution) -> Res
         let (held, elapsed) = (run.held().clone(), run.elapsed());
         let (leaving, max_run) = leaving(cx, permit, elapsed)?;
         match recorded.leave(run, leaving).await? {
-            Left::Process(process, kept) => {
+            CommandContinuation::Process(process, kept) => {
                 let id = process.facts.id.clone();
                 cx.summarize(format!("`{preview}`, {}, still running as {id}", held.level));
                 let mut output = printed(room, encoding, &kept);
@@ -210,7 +210,7 @@ pub async fn execute(cx: &Context, permit: &Permit, execution: Execution) -> Res
                 output.network = process.network();
                 return Ok(output);
             }
-            Left::Command(command) => {
+            CommandContinuation::Command(command) => {
                 let (recorded, unfinished) = *command;
                 (recording, run) = (Some(recorded), unfinished);
             }
@@ -275,13 +275,17 @@ fn max_run(permit: &Permit, scope: &Scope) -> Duration {
 }
 
 /// Returns how a command continues as a process, and how long it runs at most, counted from its start.
-fn leaving(cx: &Context, permit: &Permit, elapsed: Duration) -> Result<(Leaving, Duration), Failure> {
+fn leaving(
+    cx: &Context,
+    permit: &Permit,
+    elapsed: Duration,
+) -> Result<(ContinuationSettings, Duration), Failure> {
     let scope = permit.needed_scope()?;
     let max_run = max_run(permit, scope);
     let policy = scope.processes();
     let (lifetime, connection) = lifetime(cx, policy.lifetime);
     let max_time = max_run.saturating_sub(elapsed);
-    Ok((Leaving { lifetime, connection, max_time, max_live: policy.max_live }, max_run))
+    Ok((ContinuationSettings { lifetime, connection, max_time, max_live: policy.max_live }, max_run))
 }
 
 /// Creates the result of a command that has ended.
@@ -308,7 +312,7 @@ fn report(
     if failed {
         let network = ended.as_ref().map_or(network, |ended| ended.held.network);
         let printed = [end_of(&ran.stderr), end_of(&ran.stdout)];
-        for hint in hints(&Failed { printed, level, network, writes, signal }) {
+        for hint in hints(&FailedCommand { printed, level, network, writes, signal }) {
             cx.warn(hint);
         }
     }
@@ -330,14 +334,16 @@ fn report(
 }
 
 /// Makes a result of what was printed.
-fn printed(room: usize, encoding: Encoding, [stdout, stderr]: &[Kept; 2]) -> CommandOutput {
+fn printed(room: usize, encoding: Encoding, [stdout, stderr]: &[CapturedStream; 2]) -> CommandOutput {
     let (stdout, stderr) = match encoding {
         Encoding::Text => {
             let (first, second) = share(room, need(stdout), need(stderr));
             (as_text(stdout.clone(), first), as_text(stderr.clone(), second))
         }
         Encoding::Base64 => {
-            let needs = |kept: &Kept| usize::try_from(kept.total_bytes / 3 * 4 + 8).unwrap_or(usize::MAX / 4);
+            let needs = |kept: &CapturedStream| {
+                usize::try_from(kept.total_bytes / 3 * 4 + 8).unwrap_or(usize::MAX / 4)
+            };
             let (first, second) = share(room, needs(stdout), needs(stderr));
             (as_base64(stdout, first), as_base64(stderr, second))
         }
@@ -364,7 +370,7 @@ fn millis(time: Duration) -> u64 {
 }
 
 /// Creates the result of a dry run.
-fn planned(prepared: &Prepared) -> CommandOutput {
+fn planned(prepared: &ReadyCommand) -> CommandOutput {
     CommandOutput {
         sandbox: Sandbox::wanted(prepared),
         dry_run: true,
@@ -402,7 +408,7 @@ impl CommandOutput {
 }
 
 /// Returns what was printed last.
-fn end_of(kept: &Kept) -> &[u8] {
+fn end_of(kept: &CapturedStream) -> &[u8] {
     if kept.tail.is_empty() { &kept.head } else { &kept.tail }
 }
 

@@ -9,7 +9,7 @@ mod start;
 use crate::registry::{Entry, Family};
 
 pub(super) use execute::{CommandOutput, Encoding, Execution, execute, input_bytes};
-pub(super) use ready::{Attached, Planned, Sandbox, clean_preview, make_ready, plan_of};
+pub(super) use ready::{Planned, Sandbox, StandardStreams, clean_preview, make_ready, plan_of};
 
 /// The family's table.
 pub static FAMILY: Family = Family {

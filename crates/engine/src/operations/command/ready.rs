@@ -12,7 +12,7 @@ use bailiwick_platform::launch::{Held, Step};
 use bailiwick_policy::Permit;
 use bailiwick_policy::command::PermittedCommand;
 use bailiwick_providers::approval::{Approvals, HostApprovals};
-use bailiwick_providers::command::{CommandRequest, Prepared};
+use bailiwick_providers::command::{CommandRequest, ReadyCommand};
 use bailiwick_providers::egress::AskAboutHosts;
 
 /// How much of a command is shown where it is only named.
@@ -76,7 +76,7 @@ impl Sandbox {
     }
 
     /// Returns what would be in force.
-    pub fn wanted(prepared: &Prepared) -> Self {
+    pub fn wanted(prepared: &ReadyCommand) -> Self {
         Self {
             level: prepared.level,
             network: prepared.network,
@@ -90,7 +90,7 @@ impl Sandbox {
 
 /// What a command's standard streams are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Attached {
+pub enum StandardStreams {
     /// Pipes.
     Pipes,
     /// A terminal.
@@ -106,8 +106,8 @@ pub async fn make_ready(
     permit: &Permit,
     command: PermittedCommand,
     environment: BTreeMap<String, String>,
-    attached: Attached,
-) -> Result<Prepared, Failure> {
+    attached: StandardStreams,
+) -> Result<ReadyCommand, Failure> {
     let scope = permit.needed_scope()?;
     let asks = command.hold().asks_about_hosts.then(|| host_approvals(cx, permit, scope.id(), &command));
     let request = CommandRequest {
@@ -122,7 +122,7 @@ pub async fn make_ready(
         client: format!("{} {}", cx.caller.identity(), cx.caller.client_session().unwrap_or_default()),
         asks,
         environment,
-        has_terminal: attached == Attached::Terminal,
+        has_terminal: attached == StandardStreams::Terminal,
     };
     let prepared = tokio::task::spawn_blocking(move || request.prepare()).await.map_err(|error| {
         Failure::new(ErrorCode::ExecutionFailed, format!("the command could not be made ready: {error}"))
@@ -165,7 +165,7 @@ fn network_group(cx: &Context, scope: &str) -> String {
 }
 
 /// Returns which commands would start.
-pub fn plan_of(prepared: &Prepared) -> Vec<Planned> {
+pub fn plan_of(prepared: &ReadyCommand) -> Vec<Planned> {
     prepared.plan.iter().flat_map(planned_step).collect()
 }
 

@@ -17,7 +17,7 @@ use bailiwick_contract::{Containment, ErrorCode, OneOrMany, fields};
 use bailiwick_platform::launch::levels_are_known;
 use bailiwick_platform::launch::{hides_files, job_memory, levels};
 use bailiwick_platform::system::system;
-use bailiwick_policy::{Grants, STAGES, Scope, Standing};
+use bailiwick_policy::{CapabilityStatus, Grants, STAGES, Scope};
 use bailiwick_providers::codex;
 use bailiwick_providers::command::{TIME_OF_ALL, VersionContext, installed_tools, level, tool_versions};
 
@@ -194,7 +194,7 @@ const fn closed_files(level: Containment) -> &'static str {
 async fn screen(cx: &Context, scopes: &[&Scope]) -> Result<Value, Failure> {
     let may = |scope: &&&Scope| {
         scope.scope_type() == ScopeType::Computer
-            && standing(cx, scope, Capability::ScreenCapture) != Standing::Denied
+            && standing(cx, scope, Capability::ScreenCapture) != CapabilityStatus::Denied
     };
     let shown = |scope: &Scope| {
         let rules = scope.screen();
@@ -229,7 +229,7 @@ fn programs(scope: &Scope) -> Vec<String> {
 
 /// Returns whether the caller may run commands in a scope.
 fn may_run_commands(cx: &Context, scope: &Scope) -> bool {
-    let may = |capability| standing(cx, scope, capability) != Standing::Denied;
+    let may = |capability| standing(cx, scope, capability) != CapabilityStatus::Denied;
     may(Capability::CommandRun) || may(Capability::PackageRun)
 }
 
@@ -316,7 +316,7 @@ async fn installed(cx: &Context, scope: &Arc<Scope>, runs_any: bool) -> Vec<&'st
 }
 
 async fn describe_scope(cx: &Context, scope: &Arc<Scope>) -> Value {
-    let with = |wanted: Standing| -> Vec<&str> {
+    let with = |wanted: CapabilityStatus| -> Vec<&str> {
         let usable = Capability::ALL.iter().filter(|it| standing(cx, scope, **it) == wanted);
         usable.map(|capability| capability.as_str()).collect()
     };
@@ -325,8 +325,8 @@ async fn describe_scope(cx: &Context, scope: &Arc<Scope>) -> Value {
         "name": scope.name(),
         "type": scope.scope_type(),
         "roots": scope.roots().iter().map(|root| json!({"name": root.name})).collect::<Vec<_>>(),
-        "capabilities": with(Standing::Granted),
-        "ask": with(Standing::Ask),
+        "capabilities": with(CapabilityStatus::Granted),
+        "ask": with(CapabilityStatus::Ask),
         "limits": {
             "maxRuntimeSeconds": scope.max_runtime().as_secs(),
             "maxOutputBytes": scope.max_output_bytes(),
@@ -342,7 +342,7 @@ async fn describe_scopes(cx: &Context, scopes: &[&Arc<Scope>]) -> Value {
     let mut described = Vec::with_capacity(scopes.len());
     for scope in scopes {
         let mut one = describe_scope(cx, scope).await;
-        if standing(cx, scope, Capability::CodexRun) != Standing::Denied {
+        if standing(cx, scope, Capability::CodexRun) != CapabilityStatus::Denied {
             one["codex"] = describe_codex(cx, scope).await;
         }
         described.push(one);
@@ -383,14 +383,14 @@ async fn status(cx: &Context, scopes: &[&Scope]) -> Value {
 }
 
 /// How a scope and the caller's own grant stand to a capability, together.
-fn standing(cx: &Context, scope: &Scope, capability: Capability) -> Standing {
+fn standing(cx: &Context, scope: &Scope, capability: Capability) -> CapabilityStatus {
     Grants::of(&cx.caller, Some(scope)).level(capability)
 }
 
 /// Returns whether the caller could use an operation in one of the scopes.
 fn usable(cx: &Context, scopes: &[&Scope], entry: &Entry) -> bool {
     let granted = |scope: &Scope, group: &[Capability]| {
-        group.iter().any(|capability| standing(cx, scope, *capability) != Standing::Denied)
+        group.iter().any(|capability| standing(cx, scope, *capability) != CapabilityStatus::Denied)
     };
     entry.spec.supports_platform(std::env::consts::OS)
         && match entry.spec.scope {

@@ -1,7 +1,7 @@
 //! `file.copy`: make another file or folder of the same content.
 
 use crate::registry::prelude::*;
-use bailiwick_providers::file::{Locks, Original, Outgoing, Place, Slot, Transfer, copy};
+use bailiwick_providers::file::{FileLocation, Locks, Original, Outgoing, Slot, Transfer, copy};
 use bailiwick_providers::versions::{FileChange, Location, Relocation};
 
 use super::kept::{self, Undo};
@@ -57,7 +57,7 @@ impl RunBlocking for Op {
 fn keep(
     undo: &mut Undo<'_>,
     cx: &Context,
-    to: &Place,
+    to: &FileLocation,
     change: &Outgoing<'_>,
 ) -> Result<Option<Slot>, Failure> {
     let (Some(new), true) = (change.new, undo.is_wanted()) else { return Ok(None) };

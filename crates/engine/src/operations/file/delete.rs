@@ -2,7 +2,7 @@
 
 use crate::registry::prelude::*;
 use bailiwick_platform::fs::FileKind;
-use bailiwick_providers::file::{Locks, Place, Removal, remove};
+use bailiwick_providers::file::{FileLocation, Locks, Removal, remove};
 
 use super::kept::Undo;
 
@@ -69,7 +69,7 @@ impl Operation for Op {
 
 impl RunBlocking for Op {
     fn run(cx: &Context, permit: &Permit, _: &NoFields, options: &Options) -> Result<Output, Failure> {
-        let place = Place::of(permit.writable_path())?;
+        let place = FileLocation::of(permit.writable_path())?;
         let dry_run = permit.common().dry_run;
         let removal = Removal { recursive: options.recursive, dry_run };
         let mut undo = Undo::new(cx, permit, options.without_undo);

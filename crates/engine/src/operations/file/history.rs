@@ -91,7 +91,7 @@ impl RunBlocking for Op {
                 continue;
             }
             let files = record.files.len();
-            let named = |it: &&bailiwick_providers::versions::Kept| {
+            let named = |it: &&bailiwick_providers::versions::StoredFile| {
                 it.path == path || it.moved_from.as_deref() == Some(&path)
             };
             let Some(file) = record.files.iter().find(named) else { continue };

@@ -10,10 +10,10 @@ use bailiwick_contract::{Cancel, Capability, ErrorCode, Failure, id};
 use bailiwick_policy::{PathRules, Permit, PermittedPath};
 use bailiwick_providers::edit::Basis;
 use bailiwick_providers::file::{
-    Current, MAX_PLAIN_BYTES, Outgoing, Place, Slot, Whole, cannot_undo, current,
+    Current, FileLocation, MAX_PLAIN_BYTES, Outgoing, Slot, WholeTree, cannot_undo, current,
 };
 use bailiwick_providers::versions::{
-    Before, ChangeSource, Deposit, FileChange, Kept, Location, Relocation, VersionStore,
+    Before, ChangeSource, Deposit, FileChange, Location, Relocation, StoredFile, VersionStore,
 };
 
 /// How many changed files a warning names.
@@ -26,7 +26,7 @@ pub fn before(found: Current) -> Before {
 }
 
 /// Reads the regular file at a place with its version, if it can be kept.
-pub fn read(place: &Place, cancel: &Cancel) -> Option<(String, Before)> {
+pub fn read(place: &FileLocation, cancel: &Cancel) -> Option<(String, Before)> {
     place.stat().ok().flatten().filter(|stat| stat.size <= MAX_PLAIN_BYTES)?;
     let found = current(place, None, cancel).ok().flatten()?;
     Some((found.version.clone(), before(found)))
@@ -159,10 +159,10 @@ pub struct Undo<'a> {
     takes_back: Vec<String>,
     /// The names that it gives, changes or takes away.
     names: Vec<String>,
-    kept: Option<Keeping>,
+    kept: Option<UndoChoice>,
 }
 
-enum Keeping {
+enum UndoChoice {
     Record(String),
     Deposit(Deposit),
 }
@@ -211,7 +211,7 @@ impl<'a> Undo<'a> {
         }
         if self.is_wanted {
             let kept = self.store().keep(self.source(scope_key(self.permit)), changes);
-            self.kept = Some(Keeping::Record(kept.map_err(|error| not_kept(&error))?));
+            self.kept = Some(UndoChoice::Record(kept.map_err(|error| not_kept(&error))?));
         }
         Ok(())
     }
@@ -220,11 +220,11 @@ impl<'a> Undo<'a> {
     ///
     /// # Errors
     /// As [`Undo::whole`].
-    pub fn moves(&mut self, files: Vec<Kept>, relocations: Vec<Relocation>) -> Result<(), Failure> {
+    pub fn moves(&mut self, files: Vec<StoredFile>, relocations: Vec<Relocation>) -> Result<(), Failure> {
         self.note_names(&files);
         if self.is_wanted {
             let kept = self.store().note(self.source(scope_key(self.permit)), files, relocations);
-            self.kept = Some(Keeping::Record(kept.map_err(|error| not_kept(&error))?));
+            self.kept = Some(UndoChoice::Record(kept.map_err(|error| not_kept(&error))?));
         }
         Ok(())
     }
@@ -236,7 +236,7 @@ impl<'a> Undo<'a> {
     pub fn whole(
         &mut self,
         disk_bytes: u64,
-        files: Vec<Kept>,
+        files: Vec<StoredFile>,
         relocations: Vec<Relocation>,
     ) -> Result<Option<Slot>, Failure> {
         self.note_names(&files);
@@ -253,7 +253,7 @@ impl<'a> Undo<'a> {
             .and_then(|()| deposit.slot(0).map_err(|error| not_kept(&io::Error::other(error))));
         match slot {
             Ok(slot) => {
-                self.kept = Some(Keeping::Deposit(deposit));
+                self.kept = Some(UndoChoice::Deposit(deposit));
                 Ok(Some(slot))
             }
             Err(failure) => {
@@ -263,7 +263,7 @@ impl<'a> Undo<'a> {
         }
     }
 
-    fn note_names(&mut self, files: &[Kept]) {
+    fn note_names(&mut self, files: &[StoredFile]) {
         let names = files.iter().flat_map(|file| std::iter::once(&file.path).chain(&file.moved_from));
         self.names.extend(names.cloned());
     }
@@ -274,10 +274,10 @@ impl<'a> Undo<'a> {
     /// As [`Undo::whole`].
     pub fn slot(&self, number: usize) -> Result<Slot, Failure> {
         match &self.kept {
-            Some(Keeping::Deposit(deposit)) => {
+            Some(UndoChoice::Deposit(deposit)) => {
                 deposit.slot(number).map_err(|error| not_kept(&io::Error::other(error)))
             }
-            Some(Keeping::Record(_)) | None => Err(not_kept(&io::Error::other("nothing is kept"))),
+            Some(UndoChoice::Record(_)) | None => Err(not_kept(&io::Error::other("nothing is kept"))),
         }
     }
 
@@ -285,7 +285,7 @@ impl<'a> Undo<'a> {
     ///
     /// # Errors
     /// As [`Undo::whole`].
-    pub fn removed(&mut self, place: &Place, going: &Outgoing<'_>) -> Result<Option<Slot>, Failure> {
+    pub fn removed(&mut self, place: &FileLocation, going: &Outgoing<'_>) -> Result<Option<Slot>, Failure> {
         let path = place.path.shown();
         let (Some(old), true) = (going.old, self.is_wanted) else {
             self.names.push(path);
@@ -317,18 +317,18 @@ impl<'a> Undo<'a> {
                     self.cx.service.seen.authors.change(scope, name, &asker);
                 }
                 let undo_id = kept.map(|kept| match kept {
-                    Keeping::Record(undo_id) => undo_id,
-                    Keeping::Deposit(deposit) => deposit.undo_id().to_owned(),
+                    UndoChoice::Record(undo_id) => undo_id,
+                    UndoChoice::Deposit(deposit) => deposit.undo_id().to_owned(),
                 });
                 Ok((done, undo_id))
             }
             (Err(failure), kept) => {
                 match kept {
-                    Some(Keeping::Record(undo_id)) => {
+                    Some(UndoChoice::Record(undo_id)) => {
                         VersionStore::below(&self.cx.service.dirs.state).forget(&undo_id);
                     }
                     // What was put there nevertheless stays, with its record.
-                    Some(Keeping::Deposit(deposit)) => deposit.discard(),
+                    Some(UndoChoice::Deposit(deposit)) => deposit.discard(),
                     None => {}
                 }
                 Err(failure)
@@ -338,14 +338,14 @@ impl<'a> Undo<'a> {
 }
 
 /// Describes a thing that is kept whole, for file.history.
-pub fn whole_file(path: String, old: Option<&Whole>, version_after: Option<String>) -> Kept {
-    Kept {
+pub fn whole_file(path: String, old: Option<&WholeTree>, version_after: Option<String>) -> StoredFile {
+    StoredFile {
         path,
         bytes: old.map_or(0, |old| old.counts.bytes),
         mode: old.map_or(0, |old| old.stat.mode),
         version_after,
         whole: old.is_some(),
-        ..Kept::default()
+        ..StoredFile::default()
     }
 }
 

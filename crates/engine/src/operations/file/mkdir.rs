@@ -4,7 +4,7 @@ use crate::registry::prelude::*;
 use bailiwick_contract::ErrorCode;
 use bailiwick_platform::fs::DoorError;
 use bailiwick_policy::WritablePath;
-use bailiwick_providers::file::Place;
+use bailiwick_providers::file::FileLocation;
 
 /// The operation.
 pub struct Op;
@@ -65,7 +65,7 @@ impl RunBlocking for Op {
             cx.summarize(format!("{made} folders made"));
             return Ok(Output { path: path.shown(), made, dry_run: false });
         }
-        let place = Place::of(path).map_err(without_parents)?;
+        let place = FileLocation::of(path).map_err(without_parents)?;
         place.dir.make_dir(&place.name).map_err(|error| taken(&place, &error))?;
         place.dir.sync().map_err(|error| place.failure(&error))?;
         cx.summarize("1 folder made");
@@ -80,7 +80,7 @@ fn foresee(path: &WritablePath, options: &Options) -> Result<Output, Failure> {
     while let Some(folder) = above {
         match folder.open_dir() {
             Ok(_) if made == 0 && !options.parents => {
-                let place = Place::of(path)?;
+                let place = FileLocation::of(path)?;
                 return Err(taken(&place, &DoorError::Exists));
             }
             Ok(_) if made > 1 && !options.parents => break,
@@ -103,7 +103,7 @@ fn without_parents(failure: Failure) -> Failure {
     failure
 }
 
-fn taken(place: &Place, error: &DoorError) -> Failure {
+fn taken(place: &FileLocation, error: &DoorError) -> Failure {
     let failure = place.failure(error);
     match error {
         DoorError::Exists => failure.hint("Set `options.parents` to true to accept a folder that is there."),

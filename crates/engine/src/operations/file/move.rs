@@ -4,8 +4,10 @@ use crate::registry::prelude::*;
 use bailiwick_contract::RawPath;
 use bailiwick_platform::fs::FileKind;
 use bailiwick_policy::{InputPath, PermittedPath};
-use bailiwick_providers::file::{IfExists, Locks, Outgoing, Place, Slot, Transfer, TransferResult, rename};
-use bailiwick_providers::versions::{FileChange, Kept, Location, Relocation};
+use bailiwick_providers::file::{
+    FileLocation, IfExists, Locks, Outgoing, Slot, Transfer, TransferResult, rename,
+};
+use bailiwick_providers::versions::{FileChange, Location, Relocation, StoredFile};
 
 use super::kept::{self, Undo};
 
@@ -84,7 +86,7 @@ impl Operation for Op {
 
 impl RunBlocking for Op {
     fn run(cx: &Context, permit: &Permit, _: &Input, options: &Options) -> Result<Output, Failure> {
-        let (from, to) = (Place::of(permit.writable_path())?, new_place(permit)?);
+        let (from, to) = (FileLocation::of(permit.writable_path())?, new_place(permit)?);
         let transfer = Transfer { if_exists: options.if_exists, dry_run: permit.common().dry_run };
         let mut undo = Undo::new(cx, permit, options.without_undo);
         let moved = rename(
@@ -104,7 +106,7 @@ impl RunBlocking for Op {
 fn keep(
     undo: &mut Undo<'_>,
     cx: &Context,
-    (from, to): (&Place, &Place),
+    (from, to): (&FileLocation, &FileLocation),
     change: &Outgoing<'_>,
 ) -> Result<Option<Slot>, Failure> {
     let (Some(new), true) = (change.new, undo.is_wanted()) else { return Ok(None) };
@@ -115,11 +117,11 @@ fn keep(
         to: Location::Path(old_path.clone()),
         version: new.version.clone(),
     };
-    let moved = |path| Kept {
+    let moved = |path| StoredFile {
         path,
         moved_from: Some(old_path.clone()),
         version_after: Some(new.version.clone()),
-        ..Kept::default()
+        ..StoredFile::default()
     };
     let Some(old) = change.old else {
         return match before {
@@ -161,17 +163,17 @@ pub fn destination(to: &RawPath) -> Vec<InputPath> {
 ///
 /// # Errors
 /// Those of the path door.
-pub fn new_place(permit: &Permit) -> Result<Place, Failure> {
+pub fn new_place(permit: &Permit) -> Result<FileLocation, Failure> {
     let to = permit.writable_paths().first();
     let to = to.ok_or_else(|| Failure::invalid("input.to", "`input.to` is missing"))?;
-    Place::of(to).map_err(|failure| failure.detail("field", "input.to"))
+    FileLocation::of(to).map_err(|failure| failure.detail("field", "input.to"))
 }
 
 /// Returns what was moved or copied.
 pub fn output(
     cx: &Context,
     from: &PermittedPath,
-    to: &Place,
+    to: &FileLocation,
     done: &TransferResult,
     dry_run: bool,
 ) -> Output {

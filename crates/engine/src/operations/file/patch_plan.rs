@@ -6,7 +6,7 @@ use bailiwick_contract::{Access, ErrorCode, Failure, RawPath};
 use bailiwick_platform::fs::FileKind;
 use bailiwick_policy::{InputPath, Permit, WritablePath};
 use bailiwick_providers::edit::{Anchor, FilePatch, Hunk, LineEdit, PatchAction, TextEdit};
-use bailiwick_providers::file::{Place, find_place};
+use bailiwick_providers::file::{FileLocation, find_place};
 
 use super::patch::{IfVersion, Input};
 
@@ -349,7 +349,7 @@ fn needs_file(file: &FilePatch) -> bool {
 
 /// Returns whether there is something at a path. What cannot be opened is not there; the change of it says why.
 fn exists(path: &WritablePath) -> bool {
-    Place::of(path).and_then(|place| place.stat()).is_ok_and(|stat| stat.is_some())
+    FileLocation::of(path).and_then(|place| place.stat()).is_ok_and(|stat| stat.is_some())
 }
 
 fn is_folder(path: &WritablePath) -> bool {

@@ -8,11 +8,12 @@ use crate::registry::Context;
 use bailiwick_contract::{ErrorCode, Failure};
 use bailiwick_policy::{Permit, PermittedPath, WritablePath};
 use bailiwick_providers::edit::{
-    Applied, Basis, Change as LineChange, ChangedPlace, Edits, Failures, Text, apply, merge, show_lines,
+    Basis, Change as LineChange, ChangedPlace, EditedText, Edits, Failures, Text, apply, merge, show_lines,
     unified_diff, unstorable,
 };
 use bailiwick_providers::file::{
-    Current, Done, Held, Locks, Place, Site, Step, content_version, current, find_place, perform, sha256_hex,
+    Current, Done, FileLocation, LockGuards, Locks, Site, Step, content_version, current, find_place,
+    perform, sha256_hex,
 };
 use bailiwick_providers::syntax::{Region, Side};
 use bailiwick_providers::versions::{Before, FileChange};
@@ -183,7 +184,7 @@ impl Runner<'_> {
         }
         refuse_twice(&opened)?;
         let sites = opened.iter().flat_map(|it| std::iter::once(&it.site).chain(&it.to));
-        let places: Vec<&Place> = sites
+        let places: Vec<&FileLocation> = sites
             .filter_map(|site| match site {
                 Site::Place(place) => Some(place),
                 Site::Missing(_) => None,
@@ -218,7 +219,7 @@ impl Runner<'_> {
         &self,
         ready: &[PatchedFile],
         steps: Vec<Step>,
-        held: &Held,
+        held: &LockGuards,
     ) -> Result<Option<String>, Failure> {
         if steps.is_empty() {
             return Ok(None);
@@ -271,7 +272,7 @@ impl Runner<'_> {
     /// Reads a file. If it is in another version than the edits are for, gives that version too.
     fn found(
         &self,
-        place: &Place,
+        place: &FileLocation,
         change: &Change,
         if_version: Option<&str>,
     ) -> Result<(Option<Current>, Option<Vec<u8>>), Failure> {
@@ -317,7 +318,7 @@ impl Runner<'_> {
             Change::Create { .. } | Change::Delete { .. } => (Edits::Hunks(&[]), None),
         };
         let merged = base.is_some();
-        let Applied { text: new, landed, changes } = match base.map(Text::decode) {
+        let EditedText { text: new, landed, changes } = match base.map(Text::decode) {
             None => apply(&text, edits, basis, &self.cx.cancel)?,
             Some(Ok(base)) => merge(&base, &apply(&base, edits, basis, &self.cx.cancel)?, &text)?,
             Some(Err(_)) => return Err(changed_since(&shown)),
@@ -383,7 +384,7 @@ impl Runner<'_> {
             (Some(to), Site::Place(from)) => {
                 // Written first, under the old name: then the new name has the new content at once.
                 if written {
-                    let site = Site::Place(Place::of(&from.path)?);
+                    let site = Site::Place(FileLocation::of(&from.path)?);
                     let version = version.clone();
                     steps.push(Step::Write { site, content: new_bytes, version, before, mode, facts: None });
                 }
@@ -546,14 +547,14 @@ fn open(plan: &FilePlan) -> Result<PlannedFile<'_>, Failure> {
         .hint("Use file.find to look for it, or file.create to make it."),
         _ => failure,
     };
-    let new = |path: &WritablePath| match Place::of(path) {
+    let new = |path: &WritablePath| match FileLocation::of(path) {
         Ok(place) => Ok(Site::Place(place)),
         Err(failure) if failure.code == ErrorCode::NotFound => Ok(Site::Missing(path.clone())),
         Err(failure) => Err(failure),
     };
     let (site, to) = match &plan.change {
         Change::Create { .. } => (new(&plan.path)?, None),
-        Change::Delete { .. } => (Site::Place(Place::of(&plan.path).map_err(missing)?), None),
+        Change::Delete { .. } => (Site::Place(FileLocation::of(&plan.path).map_err(missing)?), None),
         Change::Hunks { to: Some(to), .. } => {
             let to = new(to)?;
             if let Site::Place(place) = &to
@@ -565,7 +566,7 @@ fn open(plan: &FilePlan) -> Result<PlannedFile<'_>, Failure> {
                 )
                 .detail("rule", "exists"));
             }
-            (Site::Place(Place::of(&plan.path).map_err(missing)?), Some(to))
+            (Site::Place(FileLocation::of(&plan.path).map_err(missing)?), Some(to))
         }
         Change::Hunks { to: None, .. } | Change::Texts(_) | Change::Lines(_) => {
             (Site::Place(find_place(&plan.path, false).map_err(missing)?), None)

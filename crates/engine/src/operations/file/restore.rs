@@ -10,9 +10,9 @@ use bailiwick_contract::{ErrorCode, RawPath};
 use bailiwick_policy::WritablePath;
 use bailiwick_providers::edit::{Text, text_diff};
 use bailiwick_providers::file::{
-    Current, Locks, Place, Site, Step, content_version, current, perform, sha256_hex,
+    Current, FileLocation, Locks, Site, Step, content_version, current, perform, sha256_hex,
 };
-use bailiwick_providers::versions::{FileChange, FoundRecord, Kept, VersionStore};
+use bailiwick_providers::versions::{FileChange, FoundRecord, StoredFile, VersionStore};
 
 use super::kept::{self, Undo};
 use super::restore_whole::restore_whole;
@@ -134,7 +134,7 @@ struct RestoreTarget {
     /// Where it shall be, if elsewhere.
     back_to: Option<WritablePath>,
     /// What it shall be.
-    kept: Kept,
+    kept: StoredFile,
     /// Its content, if it shall be a file that is not there now or has another content.
     content: Option<Vec<u8>>,
     /// The version that it must have now; `None` inside for no file at all.
@@ -251,7 +251,7 @@ fn by_version(
         return Err(Failure::invalid("target", "`version` needs the file as `target`"));
     }
     let (scope, shown) = (kept::scope_key(permit), path.shown());
-    let is_it = |kept: &Kept| {
+    let is_it = |kept: &StoredFile| {
         let is_named = kept.path == shown || kept.moved_from.as_deref() == Some(&shown);
         is_named && kept.sha256.as_deref().is_some_and(|sha256| content_version(sha256) == version)
     };
@@ -283,7 +283,7 @@ fn restore(
         let back_to = it.back_to.as_ref().map(site).transpose()?;
         sites.push((site(&it.path)?, back_to));
     }
-    let places: Vec<&Place> = sites
+    let places: Vec<&FileLocation> = sites
         .iter()
         .flat_map(|(at, back_to)| std::iter::once(at).chain(back_to))
         .filter_map(|site| match site {
@@ -360,7 +360,7 @@ impl Preview {
 
 /// Opens the folder of a path; the name itself is not followed.
 pub(super) fn site(path: &WritablePath) -> Result<Site, Failure> {
-    match Place::of(path) {
+    match FileLocation::of(path) {
         Ok(place) => Ok(Site::Place(place)),
         Err(failure) if failure.code == ErrorCode::NotFound => Ok(Site::Missing(path.clone())),
         Err(failure) => Err(failure),
@@ -442,7 +442,7 @@ fn work_out(
         }
         (Some((content, version)), Some(before), Site::Place(place)) => {
             if version != before.0 || mode_now != Some(kept.mode & 0o777) {
-                let site = Site::Place(Place::of(&place.path)?);
+                let site = Site::Place(FileLocation::of(&place.path)?);
                 let (version, before) = (version.clone(), Some(before));
                 // What it has beside its content belongs to the file that stays.
                 let (mode, facts) = (Some(kept.mode), None);

@@ -3,23 +3,25 @@
 use crate::registry::Context;
 use bailiwick_contract::{Failure, RawPath};
 use bailiwick_policy::{Permit, PermittedPath};
-use bailiwick_providers::file::{Locks, Place, Site, Slot, Whole, find_place, put_aside, put_back};
-use bailiwick_providers::versions::{FoundRecord, Kept, Location, Relocation, VersionStore};
+use bailiwick_providers::file::{
+    FileLocation, Locks, Site, Slot, WholeTree, find_place, put_aside, put_back,
+};
+use bailiwick_providers::versions::{FoundRecord, Location, Relocation, StoredFile, VersionStore};
 
 use super::kept::{Undo, has_undo_begun, whole_file};
 use super::restore::{Output, RestoredFile, changed_since, not_kept, site};
 
 /// One thing that is put elsewhere.
 struct Step {
-    thing: Whole,
-    from: Spot,
-    to: Spot,
+    thing: WholeTree,
+    from: RestoreSite,
+    to: RestoreSite,
 }
 
 /// Where a thing is, or goes.
-enum Spot {
+enum RestoreSite {
     /// At a place of the scope.
-    Place(Place),
+    Place(FileLocation),
     /// With the record that is taken back.
     Kept(Slot),
     /// With the record of this restoring, under a number.
@@ -54,7 +56,7 @@ pub fn restore_whole(
             }
         }
     }
-    let opened: Vec<&Place> = places
+    let opened: Vec<&FileLocation> = places
         .iter()
         .filter_map(|site| match site {
             Site::Place(place) => Some(place),
@@ -117,34 +119,36 @@ fn work_out(
             }
         }
         let is_cleared = |path: &str| {
-            steps.iter().any(|step| matches!(&step.from, Spot::Place(place) if place.path.shown() == path))
+            steps
+                .iter()
+                .any(|step| matches!(&step.from, RestoreSite::Place(place) if place.path.shown() == path))
         };
         let to = match (to, &relocation.to) {
             (Some(Site::Place(place)), Location::Path(path)) => {
                 if place.stat()?.is_some() && !is_cleared(path) {
                     return Err(changed_since(path));
                 }
-                Some(Spot::Place(place))
+                Some(RestoreSite::Place(place))
             }
             (Some(Site::Missing(path)), _) if dry_run => {
                 // The folders that are missing are made when it is done.
                 drop(path);
                 None
             }
-            (Some(Site::Missing(path)), _) => Some(Spot::Place(find_place(&path, true)?)),
+            (Some(Site::Missing(path)), _) => Some(RestoreSite::Place(find_place(&path, true)?)),
             (None, _) | (Some(Site::Place(_)), Location::Kept(_)) => {
                 aside += 1;
-                Some(Spot::Aside(aside - 1))
+                Some(RestoreSite::Aside(aside - 1))
             }
         };
         let (from, thing) = match (from, &relocation.from) {
             (Some(Site::Place(place)), _) => {
                 let goes_to = match &to {
-                    Some(Spot::Place(to)) => Some(to),
-                    Some(Spot::Kept(_) | Spot::Aside(_)) | None => None,
+                    Some(RestoreSite::Place(to)) => Some(to),
+                    Some(RestoreSite::Kept(_) | RestoreSite::Aside(_)) | None => None,
                 };
-                let thing = Whole::at(&place, goes_to, &cx.cancel)?;
-                (Spot::Place(place), thing)
+                let thing = WholeTree::at(&place, goes_to, &cx.cancel)?;
+                (RestoreSite::Place(place), thing)
             }
             (Some(Site::Missing(path)), _) => return Err(changed_since(&path.shown())),
             (None, location) => {
@@ -155,22 +159,22 @@ fn work_out(
                 let slot = found.slot(*number).map_err(|_| gone())?;
                 // Every entry is judged as if it were there.
                 let judged = match &to {
-                    Some(Spot::Place(place)) => Whole::kept(&slot, &place.path, &cx.cancel)?,
-                    Some(Spot::Kept(_) | Spot::Aside(_)) | None => None,
+                    Some(RestoreSite::Place(place)) => WholeTree::kept(&slot, &place.path, &cx.cancel)?,
+                    Some(RestoreSite::Kept(_) | RestoreSite::Aside(_)) | None => None,
                 };
                 if judged.is_none() && to.is_none() {
                     continue;
                 }
-                (Spot::Kept(slot), Some(judged.ok_or_else(gone)?))
+                (RestoreSite::Kept(slot), Some(judged.ok_or_else(gone)?))
             }
         };
         let Some(to) = to else { continue };
         match (thing, &from) {
             // What a crash has put aside already need not go aside.
-            (None, Spot::Place(_)) if matches!(to, Spot::Aside(_)) => aside -= 1,
-            (None, Spot::Place(place)) => return Err(changed_since(&place.path.shown())),
+            (None, RestoreSite::Place(_)) if matches!(to, RestoreSite::Aside(_)) => aside -= 1,
+            (None, RestoreSite::Place(place)) => return Err(changed_since(&place.path.shown())),
             (None, _) => return Err(not_kept("that change")),
-            (Some(thing), Spot::Place(place))
+            (Some(thing), RestoreSite::Place(place))
                 if thing.version != relocation.version
                     && thing.version_with_times(place, times) != relocation.version =>
             {
@@ -179,7 +183,7 @@ fn work_out(
             }
             (Some(thing), _) => {
                 if thing.version != relocation.version
-                    && let Spot::Place(place) = &to
+                    && let RestoreSite::Place(place) = &to
                 {
                     cx.warn(format!(
                         "`{}` was changed by another program while it was kept.",
@@ -221,7 +225,7 @@ fn cut_off(
     let has_gone = match (from, &relocation.from) {
         (Some(Site::Place(from)), _) => from.stat()?.is_none(),
         (None, Location::Kept(number)) => match found.slot(*number) {
-            Ok(slot) => Whole::kept(&slot, &to.path, &cx.cancel)?.is_none(),
+            Ok(slot) => WholeTree::kept(&slot, &to.path, &cx.cancel)?.is_none(),
             Err(_) => false,
         },
         (Some(Site::Missing(_)), _) => true,
@@ -230,7 +234,7 @@ fn cut_off(
     if !has_gone {
         return Ok(CutOff::No);
     }
-    let Some(thing) = Whole::at(to, None, &cx.cancel)? else { return Ok(CutOff::No) };
+    let Some(thing) = WholeTree::at(to, None, &cx.cancel)? else { return Ok(CutOff::No) };
     if thing.version == relocation.version {
         return Ok(CutOff::Unchanged);
     }
@@ -244,14 +248,14 @@ fn cut_off(
 /// Writes down how the restoring is taken back: the same, the other way round.
 fn keep(undo: &mut Undo<'_>, steps: &[Step]) -> Result<(), Failure> {
     let mut relocations = Vec::with_capacity(steps.len());
-    let mut files: Vec<Kept> = Vec::new();
+    let mut files: Vec<StoredFile> = Vec::new();
     let mut disk_bytes = 0;
     let mut has_aside = false;
     for step in steps.iter().rev() {
-        let location = |spot: &Spot| match spot {
-            Spot::Place(place) => Location::Path(place.path.shown()),
-            Spot::Kept(_) => Location::Kept(0),
-            Spot::Aside(number) => Location::Kept(*number),
+        let location = |spot: &RestoreSite| match spot {
+            RestoreSite::Place(place) => Location::Path(place.path.shown()),
+            RestoreSite::Kept(_) => Location::Kept(0),
+            RestoreSite::Aside(number) => Location::Kept(*number),
         };
         relocations.push(Relocation {
             from: location(&step.to),
@@ -260,18 +264,18 @@ fn keep(undo: &mut Undo<'_>, steps: &[Step]) -> Result<(), Failure> {
         });
         let version = Some(step.thing.version.clone());
         match (&step.from, &step.to) {
-            (Spot::Place(from), Spot::Aside(_)) => {
+            (RestoreSite::Place(from), RestoreSite::Aside(_)) => {
                 (has_aside, disk_bytes) = (true, disk_bytes + step.thing.disk_bytes());
                 files.push(whole_file(from.path.shown(), Some(&step.thing), None));
             }
-            (Spot::Place(from), Spot::Place(to)) => files.push(Kept {
+            (RestoreSite::Place(from), RestoreSite::Place(to)) => files.push(StoredFile {
                 path: to.path.shown(),
                 moved_from: Some(from.path.shown()),
                 version_after: version,
-                ..Kept::default()
+                ..StoredFile::default()
             }),
-            (_, Spot::Place(to)) => files.push(whole_file(to.path.shown(), None, version)),
-            (_, Spot::Kept(_) | Spot::Aside(_)) => {}
+            (_, RestoreSite::Place(to)) => files.push(whole_file(to.path.shown(), None, version)),
+            (_, RestoreSite::Kept(_) | RestoreSite::Aside(_)) => {}
         }
     }
     if has_aside {
@@ -283,28 +287,34 @@ fn keep(undo: &mut Undo<'_>, steps: &[Step]) -> Result<(), Failure> {
 
 fn carry_out(cx: &Context, step: &Step, undo: &Undo<'_>, locks: &Locks) -> Result<(), Failure> {
     match (&step.from, &step.to) {
-        (Spot::Place(from), Spot::Place(to)) => exchange_names(from, to),
-        (Spot::Place(from), Spot::Aside(number)) => {
+        (RestoreSite::Place(from), RestoreSite::Place(to)) => exchange_names(from, to),
+        (RestoreSite::Place(from), RestoreSite::Aside(number)) => {
             put_aside(from, &step.thing, &undo.slot(*number)?, &cx.cancel)
         }
-        (Spot::Kept(slot), Spot::Place(to)) => put_back(slot, &step.thing, to, locks, &cx.cancel),
-        (Spot::Place(_), Spot::Kept(_)) | (Spot::Kept(_) | Spot::Aside(_), _) => Err(not_kept("that change")),
+        (RestoreSite::Kept(slot), RestoreSite::Place(to)) => {
+            put_back(slot, &step.thing, to, locks, &cx.cancel)
+        }
+        (RestoreSite::Place(_), RestoreSite::Kept(_)) | (RestoreSite::Kept(_) | RestoreSite::Aside(_), _) => {
+            Err(not_kept("that change"))
+        }
     }
 }
 
 fn carry_back(cx: &Context, step: &Step, undo: &Undo<'_>, locks: &Locks) -> Result<(), Failure> {
     match (&step.from, &step.to) {
-        (Spot::Place(from), Spot::Place(to)) => exchange_names(to, from),
-        (Spot::Place(from), Spot::Aside(number)) => {
+        (RestoreSite::Place(from), RestoreSite::Place(to)) => exchange_names(to, from),
+        (RestoreSite::Place(from), RestoreSite::Aside(number)) => {
             put_back(&undo.slot(*number)?, &step.thing, from, locks, &cx.cancel)
         }
-        (Spot::Kept(slot), Spot::Place(to)) => put_aside(to, &step.thing, slot, &cx.cancel),
-        (Spot::Place(_), Spot::Kept(_)) | (Spot::Kept(_) | Spot::Aside(_), _) => Ok(()),
+        (RestoreSite::Kept(slot), RestoreSite::Place(to)) => put_aside(to, &step.thing, slot, &cx.cancel),
+        (RestoreSite::Place(_), RestoreSite::Kept(_)) | (RestoreSite::Kept(_) | RestoreSite::Aside(_), _) => {
+            Ok(())
+        }
     }
 }
 
 /// Renames what is at one place to another, which must be free.
-fn exchange_names(from: &Place, to: &Place) -> Result<(), Failure> {
+fn exchange_names(from: &FileLocation, to: &FileLocation) -> Result<(), Failure> {
     let renamed = from.dir.rename_to_free(&from.name, &to.dir, &to.name);
     renamed.and_then(|()| to.dir.sync()).and_then(|()| from.dir.sync()).map_err(|error| to.failure(&error))
 }
@@ -314,7 +324,7 @@ fn restored(steps: &[Step]) -> Vec<RestoredFile> {
     for step in steps {
         let version = Some(step.thing.version.clone());
         match (&step.from, &step.to) {
-            (Spot::Place(from), Spot::Place(to)) => files.push(RestoredFile {
+            (RestoreSite::Place(from), RestoreSite::Place(to)) => files.push(RestoredFile {
                 path: to.path.shown(),
                 moved_from: Some(from.path.shown()),
                 version_before: version.clone(),
@@ -322,7 +332,7 @@ fn restored(steps: &[Step]) -> Vec<RestoredFile> {
                 diff: None,
                 modified_ns: None,
             }),
-            (Spot::Place(from), _) => files.push(RestoredFile {
+            (RestoreSite::Place(from), _) => files.push(RestoredFile {
                 path: from.path.shown(),
                 moved_from: None,
                 version_before: version,
@@ -330,7 +340,7 @@ fn restored(steps: &[Step]) -> Vec<RestoredFile> {
                 diff: None,
                 modified_ns: None,
             }),
-            (_, Spot::Place(to)) => {
+            (_, RestoreSite::Place(to)) => {
                 let path = to.path.shown();
                 match files.iter_mut().find(|file| file.path == path && file.version.is_none()) {
                     // Something else had its name until now.
@@ -347,7 +357,7 @@ fn restored(steps: &[Step]) -> Vec<RestoredFile> {
                     }
                 }
             }
-            (Spot::Kept(_) | Spot::Aside(_), _) => {}
+            (RestoreSite::Kept(_) | RestoreSite::Aside(_), _) => {}
         }
     }
     files

@@ -10,8 +10,8 @@ use bailiwick_contract::{ErrorCode, OneOrMany};
 use bailiwick_platform::fs::RelPath;
 use bailiwick_policy::PermittedPath;
 use bailiwick_providers::search::{
-    ContentQuery, FileTypes, Globs, MatchMode, MatchedFile, MatchedLine, OutputBudget, Place, QuerySettings,
-    Search, SearchAnswer, search, search_file,
+    ContentQuery, FileTypes, Globs, MatchMode, MatchedFile, MatchedLine, OutputBudget, QuerySettings,
+    ResultPosition, Search, SearchAnswer, search, search_file,
 };
 
 /// How many results one call gives at most.
@@ -232,13 +232,13 @@ fn question(permit: &Permit, input: &Input, options: &Options) -> Result<Search,
 }
 
 /// Reads a cursor: how many results of a file were given, and the file.
-fn place(cursor: &str) -> Result<Place, Failure> {
+fn place(cursor: &str) -> Result<ResultPosition, Failure> {
     let parts = cursor.split_once(':').and_then(|(results, path)| Some((results.parse().ok()?, path)));
     let Some((results, path)) = parts else {
         return Err(Failure::invalid("options.cursor", "`options.cursor` is not a cursor of this operation")
             .hint("Use the `nextCursor` of an earlier result of the same search, or leave the cursor out."));
     };
-    Ok(Place { path: decode_name(path), results })
+    Ok(ResultPosition { path: decode_name(path), results })
 }
 
 /// Puts into the answer what fits, in order.
@@ -252,7 +252,7 @@ fn output(
     let mut room = OutputBudget::new(max_output_bytes);
     let mut left = question.max_results - 1;
     let mut given = ResultList::default();
-    let mut last: Option<(Place, &MatchedFile)> = None;
+    let mut last: Option<(ResultPosition, &MatchedFile)> = None;
     let mut cut = answer.more;
     'files: for (path, file) in &files {
         let shown = show(target, path);
@@ -266,7 +266,7 @@ fn output(
                 break 'files;
             }
             left -= 1;
-            last = Some((Place { path: path.clone(), results: before + result + 1 }, file));
+            last = Some((ResultPosition { path: path.clone(), results: before + result + 1 }, file));
         }
     }
     let whole = question.mode == MatchMode::Counts || !cut;

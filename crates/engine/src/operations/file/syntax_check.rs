@@ -9,7 +9,7 @@ use crate::registry::Context;
 use bailiwick_contract::{Capability, ErrorCode, Failure};
 use bailiwick_policy::Permit;
 use bailiwick_providers::parser::ParserPool;
-use bailiwick_providers::syntax::{Checked, Fault, Language, Region, Side};
+use bailiwick_providers::syntax::{Fault, Language, Region, Side, SyntaxInput};
 
 /// How long a check may take that only reports.
 const REPORT_TIME: Duration = Duration::from_secs(1);
@@ -135,7 +135,7 @@ fn all(parsers: &ParserPool, subjects: &[Subject<'_>], time: Duration, told: boo
 }
 
 fn one(parsers: &ParserPool, subject: &Subject<'_>, until: Instant, told: bool) -> Option<Syntax> {
-    let checked = Checked {
+    let checked = SyntaxInput {
         path: &subject.path,
         before: subject.before,
         after: subject.after,

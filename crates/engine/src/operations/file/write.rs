@@ -8,8 +8,8 @@ use crate::registry::prelude::*;
 use bailiwick_contract::ErrorCode;
 use bailiwick_providers::edit::{Text, redaction_marks};
 use bailiwick_providers::file::{
-    Encoding, IfExists, Known, LineEnding, Locks, MAX_PLAIN_BYTES, Outgoing, Place, Replacement, Slot,
-    content_version, find_place, line_ending, replace_held, sha256_hex,
+    Encoding, FileLocation, IfExists, KnownContent, LineEnding, Locks, MAX_PLAIN_BYTES, Outgoing,
+    Replacement, Slot, content_version, find_place, line_ending, replace_held, sha256_hex,
 };
 use bailiwick_providers::syntax::Side;
 use bailiwick_providers::versions::{Before, FileChange, Location, Relocation};
@@ -182,7 +182,7 @@ pub fn write(cx: &Context, permit: &Permit, request: &WriteRequest<'_>) -> Resul
         content: request.content,
         version: Some(&version),
         if_version: request.if_version,
-        known: before.as_ref().map(|(version, before)| Known { version, content: &before.content }),
+        known: before.as_ref().map(|(version, before)| KnownContent { version, content: &before.content }),
         mode,
         facts: None,
         if_exists: request.if_exists,
@@ -276,7 +276,7 @@ fn form_changes(before: &[u8], after: &[u8]) -> Vec<String> {
 }
 
 /// Refuses a text with a mark that stands for a secret, unless the file has that mark already.
-fn refuse_redaction_mark(place: &Place, content: &[u8], before: Option<&[u8]>) -> Result<(), Failure> {
+fn refuse_redaction_mark(place: &FileLocation, content: &[u8], before: Option<&[u8]>) -> Result<(), Failure> {
     let Ok(text) = str::from_utf8(content) else { return Ok(()) };
     let known = |mark: &str| before.is_some_and(|before| memmem::find(before, mark.as_bytes()).is_some());
     match redaction_marks(text).find(|mark| !known(mark)) {
@@ -297,7 +297,7 @@ fn refuse_redaction_mark(place: &Place, content: &[u8], before: Option<&[u8]>) -
 fn keep(
     undo: &mut Undo<'_>,
     cx: &Context,
-    place: &Place,
+    place: &FileLocation,
     before: Option<&(String, Before)>,
     change: &Outgoing<'_>,
 ) -> Result<Option<Slot>, Failure> {

@@ -24,7 +24,7 @@ pub struct Input {
 
 /// One path whose change was staged or unstaged.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Done {
+pub struct IndexChange {
     /// The path.
     pub path: String,
     /// The change.

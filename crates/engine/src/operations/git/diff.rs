@@ -4,7 +4,7 @@ use crate::registry::prelude::*;
 use bailiwick_providers::git::{Between, Counts, Git, Hash, Revision, head, resolve};
 
 use super::open::{open, top};
-use super::patch_page::{self, FileEntry, Showing, check_context};
+use super::patch_page::{self, FileEntry, PatchStyle, check_context};
 
 /// The operation.
 pub struct Op;
@@ -91,7 +91,7 @@ impl RunAsync for Op {
         let asked = DiffRequest::of(input)?;
         let git = open(cx, permit).await?;
         let (between, from, to) = asked.resolve(&git).await?;
-        let showing = Showing {
+        let showing = PatchStyle {
             context: (!options.stat_only).then_some(options.context),
             room: permit.limits().max_output_bytes,
         };

@@ -66,7 +66,7 @@ impl FileEntry {
 
 /// How a patch is shown.
 #[derive(Debug, Clone, Copy)]
-pub struct Showing {
+pub struct PatchStyle {
     /// Lines around each change; none shows no patch.
     pub context: Option<u32>,
     /// How large the answer may be.
@@ -116,7 +116,7 @@ pub async fn show(
     permit: &Permit,
     git: &Git,
     between: &Between,
-    showing: Showing,
+    showing: PatchStyle,
 ) -> Result<Page, Failure> {
     let paths: Vec<_> = git.repository.pathspec().into_iter().collect();
     let list = changed_files(git, between, &paths).await?;
@@ -135,7 +135,7 @@ async fn page(
     between: &Between,
     list: &[ChangedFile],
     cursor: Option<&str>,
-    showing: Showing,
+    showing: PatchStyle,
 ) -> Result<Page, Failure> {
     let mark = mark(between, list);
     let mut place = cursor.map_or(Ok(PagePosition::default()), |cursor| read_cursor(cursor, &mark))?;
@@ -211,7 +211,7 @@ async fn texts(
     batch: &[ChangedFile],
     offset: usize,
     left: usize,
-    showing: Showing,
+    showing: PatchStyle,
 ) -> Result<Vec<Vec<u8>>, Failure> {
     let mut texts = vec![Vec::new(); batch.len()];
     let Some(context) = showing.context else { return Ok(texts) };

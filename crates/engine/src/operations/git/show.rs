@@ -12,7 +12,7 @@ use bailiwick_providers::git::{
 
 use super::log::CommitEntry;
 use super::open::{open, top};
-use super::patch_page::{self, FileEntry, Showing, check_context};
+use super::patch_page::{self, FileEntry, PatchStyle, check_context};
 
 /// The largest file that is checked.
 const MAX_FILE_BYTES: usize = 32 << 20;
@@ -132,7 +132,7 @@ impl RunAsync for Op {
         };
         let commit = CommitEntry::of(commit, Detail::Full, git.repository.is_whole());
         let message = serde_json::to_string(&commit).map_or(0, |text| text.len());
-        let showing = Showing {
+        let showing = PatchStyle {
             context: (!options.stat_only).then_some(options.context),
             room: permit.limits().max_output_bytes.saturating_sub(message),
         };

@@ -12,7 +12,7 @@ use bailiwick_providers::git::{
 };
 use bailiwick_providers::search::OutputBudget;
 
-use super::chosen::{Done, Input, change_index, name, pathspecs, place, without_any};
+use super::chosen::{IndexChange, Input, change_index, name, pathspecs, place, without_any};
 use super::open::open;
 
 /// The operation.
@@ -23,7 +23,7 @@ pub struct Op;
 #[serde(rename_all = "camelCase")]
 pub struct Output {
     /// The paths, in their order, as many as fit.
-    pub staged: Vec<Done>,
+    pub staged: Vec<IndexChange>,
     /// How many paths in all.
     pub count: usize,
     /// Paths that were left alone because their content is closed in this scope.
@@ -112,8 +112,9 @@ impl RunAsync for Op {
             change_index(&git, ["add", "-A"], names(&git, &chosen)).await?;
         }
         let mut room = OutputBudget::new(permit.limits().max_output_bytes);
-        let done = chosen.iter().map(|entry| Done { path: entry.seen.shown.clone(), change: change(entry) });
-        let staged: Vec<Done> = done.take_while(|done| room.take(done)).collect();
+        let done =
+            chosen.iter().map(|entry| IndexChange { path: entry.seen.shown.clone(), change: change(entry) });
+        let staged: Vec<IndexChange> = done.take_while(|done| room.take(done)).collect();
         cx.summarize(format!(
             "{} paths{}",
             chosen.len(),

@@ -5,7 +5,7 @@ use bailiwick_contract::ErrorCode;
 use bailiwick_providers::git::{Change, StatusEntry, Untracked, status};
 use bailiwick_providers::search::OutputBudget;
 
-use super::chosen::{Done, Input, change_index, pathspecs, place, without_any};
+use super::chosen::{IndexChange, Input, change_index, pathspecs, place, without_any};
 use super::open::open;
 
 /// The operation.
@@ -16,7 +16,7 @@ pub struct Op;
 #[serde(rename_all = "camelCase")]
 pub struct Output {
     /// The paths with the change that was staged, in their order, as many as fit.
-    pub unstaged: Vec<Done>,
+    pub unstaged: Vec<IndexChange>,
     /// How many paths in all.
     pub count: usize,
     /// Whether `unstaged` was cut.
@@ -94,8 +94,8 @@ impl RunAsync for Op {
         let mut room = OutputBudget::new(permit.limits().max_output_bytes);
         let done = found
             .iter()
-            .filter_map(|entry| Some(Done { path: entry.seen.shown.clone(), change: entry.index? }));
-        let unstaged: Vec<Done> = done.take_while(|done| room.take(done)).collect();
+            .filter_map(|entry| Some(IndexChange { path: entry.seen.shown.clone(), change: entry.index? }));
+        let unstaged: Vec<IndexChange> = done.take_while(|done| room.take(done)).collect();
         cx.summarize(format!(
             "{} paths{}",
             found.len(),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::operations::process::{Beginning, Options, Started, Stdin, TerminalInput, begin};
+use crate::operations::process::{Options, ProcessOrder, Started, Stdin, TerminalInput, begin};
 use crate::registry::prelude::*;
 
 use super::choice::permitted_script;
@@ -81,7 +81,7 @@ impl RunAsync for Op {
     ) -> Result<Started, Failure> {
         let command =
             permitted_script(cx, permit, &input.script, input.runner.as_deref(), &input.args).await?;
-        let beginning = Beginning {
+        let beginning = ProcessOrder {
             command,
             environment: input.env.clone(),
             stdin: input.stdin,

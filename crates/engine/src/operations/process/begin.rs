@@ -6,7 +6,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::operations::command::{Attached, Planned, Sandbox, clean_preview, make_ready, plan_of};
+use crate::operations::command::{Planned, Sandbox, StandardStreams, clean_preview, make_ready, plan_of};
 use crate::registry::Context;
 use bailiwick_config::ProcessLifetime;
 use bailiwick_contract::{Failure, time};
@@ -40,7 +40,7 @@ pub struct Options {
 }
 
 /// What is started.
-pub struct Beginning {
+pub struct ProcessOrder {
     /// The command.
     pub command: PermittedCommand,
     /// The variables that the caller asks for.
@@ -89,8 +89,8 @@ pub struct Started {
 ///
 /// # Errors
 /// Those of process.start.
-pub async fn begin(cx: &Context, permit: &Permit, beginning: Beginning) -> Result<Started, Failure> {
-    let Beginning { command, environment, stdin, terminal, label, max_run_seconds } = beginning;
+pub async fn begin(cx: &Context, permit: &Permit, beginning: ProcessOrder) -> Result<Started, Failure> {
+    let ProcessOrder { command, environment, stdin, terminal, label, max_run_seconds } = beginning;
     let scope = permit.needed_scope()?;
     let policy = scope.processes();
     let terminal = terminal.map(|terminal| terminal.size("input.terminal")).transpose()?.flatten();
@@ -106,7 +106,7 @@ pub async fn begin(cx: &Context, permit: &Permit, beginning: Beginning) -> Resul
     let (lifetime, connection) = lifetime(cx, policy.lifetime);
 
     let preview = clean_preview(cx, &command);
-    let attached = if terminal.is_some() { Attached::Terminal } else { Attached::Pipes };
+    let attached = if terminal.is_some() { StandardStreams::Terminal } else { StandardStreams::Pipes };
     let prepared = make_ready(cx, permit, command, environment, attached).await?;
     let mut started = Started {
         process_id: None,

@@ -7,7 +7,7 @@ use bailiwick_contract::time;
 use bailiwick_platform::launch::kept;
 use bailiwick_providers::digest::Digest;
 use bailiwick_providers::egress::NetworkUse;
-use bailiwick_providers::process::text::{Piece, Taken, Wanted, take};
+use bailiwick_providers::process::text::{Piece, TextPage, TextRange, take};
 use bailiwick_providers::process::{Cursor, Process, last_lines, lines, not_found};
 use bailiwick_providers::terminal::Picture;
 
@@ -306,7 +306,7 @@ fn text(process: &Process, place: ReadPosition, options: &Options, room: usize) 
     // First its state, then what it printed: of what is over nothing is missed.
     let status = process.status()?;
     let is_merged = options.stream == StreamOption::Merged;
-    let wanted = Wanted {
+    let wanted = TextRange {
         stream: match options.stream {
             StreamOption::Both | StreamOption::Merged => None,
             StreamOption::Stdout => Some(kept::Stream::Stdout),
@@ -323,7 +323,7 @@ fn text(process: &Process, place: ReadPosition, options: &Options, room: usize) 
         ReadPosition::Since(at_ms) => take(Cursor::at(process.since(at_ms)?), wanted, read)?,
         ReadPosition::Tail(count) => last_lines(count, !is_merged, status.end, wanted, read)?,
     };
-    let Taken { pieces, cursor, skipped_bytes, is_cut, not_utf8_bytes } = taken;
+    let TextPage { pieces, cursor, skipped_bytes, is_cut, not_utf8_bytes } = taken;
     let lost_bytes = status.lost_bytes;
     let mut output = Output {
         process: of_status(process, status),

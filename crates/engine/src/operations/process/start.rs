@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::registry::prelude::*;
 use bailiwick_contract::CommandInput;
 
-use super::begin::{Beginning, Options, Started, Stdin, begin};
+use super::begin::{Options, ProcessOrder, Started, Stdin, begin};
 use super::terminal::TerminalInput;
 
 /// The operation.
@@ -75,7 +75,7 @@ impl RunAsync for Op {
         input: &Input,
         options: &Options,
     ) -> Result<Started, Failure> {
-        let beginning = Beginning {
+        let beginning = ProcessOrder {
             command: permit.command().clone(),
             environment: input.env.clone(),
             stdin: input.stdin,

@@ -11,7 +11,7 @@ use bailiwick_contract::{ErrorCode, Failure, Image, id};
 use bailiwick_platform::screen::{Content, Rect};
 use bailiwick_policy::Permit;
 use bailiwick_providers::artifact::{Area, CaptureFacts, CaptureKind, CaptureStore};
-use bailiwick_providers::screen::{Coverage, Fitted, Format, Picture, Shot, encode, fit, scale};
+use bailiwick_providers::screen::{Coverage, Format, ImageFile, Picture, Shot, encode, fit, scale};
 
 /// The long edge of a picture unless a size is asked for, in pixels: what models look at without making it smaller.
 const LONG_EDGE: u32 = 1_568;
@@ -227,7 +227,7 @@ pub(super) fn wish(
 ///
 /// # Errors
 /// `invalid_request` where nothing of it fits or the format cannot hold it.
-pub(super) fn made(cx: &Context, picture: Picture, wish: &Wish) -> Result<Fitted, Failure> {
+pub(super) fn made(cx: &Context, picture: Picture, wish: &Wish) -> Result<ImageFile, Failure> {
     let fitted = fit(picture, wish.format, wish.max_width, wish.max_height, wish.limit_bytes)
         .map_err(|why| Failure::invalid("options.format", format!("the picture cannot be given: {why}")))?;
     if let Some(why) = &fitted.reduced {
@@ -265,7 +265,7 @@ pub(super) fn answer(
             let picture = scale(picture, width, height);
             let (width, height) = (picture.width(), picture.height());
             let bytes = encode(&picture, format).map_err(|why| Failure::invalid("options.format", why))?;
-            Fitted { bytes, format, width, height, reduced: None }
+            ImageFile { bytes, format, width, height, reduced: None }
         }
     };
     let mut facts = CaptureFacts {

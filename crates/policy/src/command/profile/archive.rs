@@ -1,6 +1,6 @@
 //! Programs that pack and unpack.
 
-use super::{At, Profile, What, attached, held, refuse, value};
+use super::{Position, Profile, RowPattern, attached, held, refuse, value};
 
 const NAMES_A_PROGRAM: &str = "names a program that it starts";
 const LEADS_OUT: &str = "writes wherever the archive says";
@@ -9,18 +9,18 @@ pub const PROFILES: &[Profile] = &[
     Profile {
         names: &["tar", "gtar", "bsdtar"],
         options: &[
-            value(At::Any, &["-f", "--file"]),
-            value(At::Any, &["-C", "--directory"]),
-            value(At::Any, &["-I", "--use-compress-program"]),
-            value(At::Any, &["-F", "--info-script", "--new-volume-script"]),
-            value(At::Any, &["-X", "--exclude-from"]),
-            value(At::Any, &["-T", "--files-from"]),
-            value(At::Any, &["--exclude"]),
+            value(Position::Any, &["-f", "--file"]),
+            value(Position::Any, &["-C", "--directory"]),
+            value(Position::Any, &["-I", "--use-compress-program"]),
+            value(Position::Any, &["-F", "--info-script", "--new-volume-script"]),
+            value(Position::Any, &["-X", "--exclude-from"]),
+            value(Position::Any, &["-T", "--files-from"]),
+            value(Position::Any, &["--exclude"]),
         ],
         rows: &[
             refuse(
-                What::Option(
-                    At::Any,
+                RowPattern::Option(
+                    Position::Any,
                     &[
                         "-I",
                         "--use-compress-program",
@@ -36,19 +36,19 @@ pub const PROFILES: &[Profile] = &[
                 NAMES_A_PROGRAM,
                 "tar --checkpoint-act=exec=id -xf a.tar",
             ),
-            refuse(What::Check(bundle_without_dash), NAMES_A_PROGRAM, "tar xIf sh a.tar"),
+            refuse(RowPattern::Check(bundle_without_dash), NAMES_A_PROGRAM, "tar xIf sh a.tar"),
             held(
-                What::Option(At::Any, &["-P", "--absolute-names", "--absolute-paths"]),
+                RowPattern::Option(Position::Any, &["-P", "--absolute-names", "--absolute-paths"]),
                 LEADS_OUT,
                 "tar -xPf a.tar",
             ),
             held(
-                What::OptionOutside(At::Any, &["-C", "--directory", "--one-top-level"]),
+                RowPattern::OptionOutside(Position::Any, &["-C", "--directory", "--one-top-level"]),
                 LEADS_OUT,
                 "tar -xf a.tar -C /",
             ),
             held(
-                What::Option(At::Any, &["-T", "--files-from"]),
+                RowPattern::Option(Position::Any, &["-T", "--files-from"]),
                 "takes options from a file",
                 "tar -T x -xf a.tar",
             ),
@@ -58,9 +58,9 @@ pub const PROFILES: &[Profile] = &[
     },
     Profile {
         names: &["zip", "7z", "7za", "7zz"],
-        options: &[attached(At::Any, &["-b"])],
+        options: &[attached(Position::Any, &["-b"])],
         rows: &[refuse(
-            What::Option(At::Any, &["-T", "-TT", "--test", "--unzip-command"]),
+            RowPattern::Option(Position::Any, &["-T", "-TT", "--test", "--unzip-command"]),
             NAMES_A_PROGRAM,
             "zip -r a.zip src -T --unzip-command=id",
         )],
@@ -69,14 +69,18 @@ pub const PROFILES: &[Profile] = &[
     },
     Profile {
         names: &["unzip"],
-        options: &[value(At::Any, &["-d"])],
-        rows: &[held(What::OptionOutside(At::Any, &["-d"]), LEADS_OUT, "unzip a.zip -d /x")],
+        options: &[value(Position::Any, &["-d"])],
+        rows: &[held(RowPattern::OptionOutside(Position::Any, &["-d"]), LEADS_OUT, "unzip a.zip -d /x")],
         ordinary: &["unzip -l a.zip", "unzip a.zip -d out"],
         ..Profile::PLAIN
     },
     Profile {
         names: &["cpio", "pax"],
-        rows: &[refuse(What::Option(At::Any, &["--rsh-command"]), NAMES_A_PROGRAM, "cpio --rsh-command=id")],
+        rows: &[refuse(
+            RowPattern::Option(Position::Any, &["--rsh-command"]),
+            NAMES_A_PROGRAM,
+            "cpio --rsh-command=id",
+        )],
         ..Profile::PLAIN
     },
 ];

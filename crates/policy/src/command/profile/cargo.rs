@@ -2,7 +2,9 @@
 
 use super::super::care::stays_inside;
 use super::super::reading::Reading;
-use super::{At, Known, Profile, Row, What, ask, ask_always, code, held, never, refuse, value};
+use super::{
+    KnownOption, Position, Profile, Row, RowPattern, ask, ask_always, code, held, never, refuse, value,
+};
 
 const BUILDS: &str = "runs build scripts, macros and tests of the project and of what it depends on";
 const CHANGES_CRATES: &str = "publishes, or changes what others get";
@@ -64,42 +66,42 @@ pub const PROFILES: &[Profile] = &[
         ],
         rows: &[
             refuse(
-                What::Sub(&["self", "set", "override", "default"]),
+                RowPattern::Sub(&["self", "set", "override", "default"]),
                 "changes the toolchain of the account",
                 "rustup default x",
             ),
             held(
-                What::Sub(&["update", "toolchain", "target", "component"]),
+                RowPattern::Sub(&["update", "toolchain", "target", "component"]),
                 "fetches toolchains",
                 "rustup update",
             ),
-            held(What::Sub(&["run"]), "starts a program that its words name", "rustup run stable id"),
+            held(RowPattern::Sub(&["run"]), "starts a program that its words name", "rustup run stable id"),
         ],
         ordinary: &["rustup show", "rustup which cargo"],
         ..Profile::PLAIN
     },
 ];
 
-const OPTIONS: &[Known] = &[
-    value(At::Global, &["--color"]),
-    value(At::Any, &["-C"]),
-    value(At::Any, &["--config"]),
-    value(At::Any, &["-Z"]),
-    value(At::Any, &["--manifest-path"]),
-    value(At::Any, &["--target-dir"]),
-    value(At::Sub(&["install", "uninstall"]), &["--root"]),
-    value(At::Any, &["--lockfile-path"]),
-    value(At::Any, &["-p", "--package"]),
-    value(At::Any, &["-j", "--jobs"]),
-    value(At::Any, &["-F", "--features"]),
-    value(At::Any, &["--target"]),
-    value(At::Any, &["--profile"]),
-    value(At::Any, &["--bin"]),
-    value(At::Any, &["--example"]),
-    value(At::Any, &["--test"]),
-    value(At::Any, &["--bench"]),
-    value(At::Any, &["--exclude"]),
-    value(At::Any, &["--message-format"]),
+const OPTIONS: &[KnownOption] = &[
+    value(Position::Global, &["--color"]),
+    value(Position::Any, &["-C"]),
+    value(Position::Any, &["--config"]),
+    value(Position::Any, &["-Z"]),
+    value(Position::Any, &["--manifest-path"]),
+    value(Position::Any, &["--target-dir"]),
+    value(Position::Sub(&["install", "uninstall"]), &["--root"]),
+    value(Position::Any, &["--lockfile-path"]),
+    value(Position::Any, &["-p", "--package"]),
+    value(Position::Any, &["-j", "--jobs"]),
+    value(Position::Any, &["-F", "--features"]),
+    value(Position::Any, &["--target"]),
+    value(Position::Any, &["--profile"]),
+    value(Position::Any, &["--bin"]),
+    value(Position::Any, &["--example"]),
+    value(Position::Any, &["--test"]),
+    value(Position::Any, &["--bench"]),
+    value(Position::Any, &["--exclude"]),
+    value(Position::Any, &["--message-format"]),
 ];
 
 const SUBCOMMANDS: &[&str] = &[
@@ -148,51 +150,55 @@ const SUBCOMMANDS: &[&str] = &[
 
 const ROWS: &[Row] = &[
     refuse(
-        What::Option(At::Any, &["--config"]),
+        RowPattern::Option(Position::Any, &["--config"]),
         "sets any configuration, which can name programs",
         "cargo --config=x build",
     ),
-    refuse(What::Check(other_toolchain), "`+…` names another toolchain", "cargo +nightly build"),
+    refuse(RowPattern::Check(other_toolchain), "`+…` names another toolchain", "cargo +nightly build"),
     refuse(
-        What::Check(compiler_options),
+        RowPattern::Check(compiler_options),
         "`cargo rustc --` gives the compiler options that name programs",
         "cargo rustc -- -C linker=x",
     ),
-    refuse(What::Sub(&["login", "logout"]), "works with your account", "cargo login"),
+    refuse(RowPattern::Sub(&["login", "logout"]), "works with your account", "cargo login"),
     never(
-        What::Check(cleans_elsewhere),
+        RowPattern::Check(cleans_elsewhere),
         "`cargo clean --target-dir` removes a whole folder: one below the working folder only",
         "cargo clean --target-dir /",
     ),
     never(
-        What::Check(installs_elsewhere),
+        RowPattern::Check(installs_elsewhere),
         "`cargo install --root` writes programs there: into a folder below the working folder only",
         "cargo install x --root=/",
     ),
-    held(What::Option(At::Sub(&["doc", "rustdoc"]), &["--open"]), "starts a browser", "cargo doc --open"),
-    held(What::OptionOutside(At::Any, &["-C"]), "works in another folder", "cargo -C ../x build"),
     held(
-        What::OptionOutside(
-            At::Any,
+        RowPattern::Option(Position::Sub(&["doc", "rustdoc"]), &["--open"]),
+        "starts a browser",
+        "cargo doc --open",
+    ),
+    held(RowPattern::OptionOutside(Position::Any, &["-C"]), "works in another folder", "cargo -C ../x build"),
+    held(
+        RowPattern::OptionOutside(
+            Position::Any,
             &["--manifest-path", "--target-dir", "--lockfile-path", "--out-dir", "--artifact-dir"],
         ),
         "works in another folder",
         "cargo build --manifest-path /x/Cargo.toml",
     ),
-    held(What::Option(At::Any, &["-Z"]), "turns on unstable behaviour", "cargo -Zscript x"),
+    held(RowPattern::Option(Position::Any, &["-Z"]), "turns on unstable behaviour", "cargo -Zscript x"),
     held(
-        What::Sub(&["install", "uninstall"]),
+        RowPattern::Sub(&["install", "uninstall"]),
         "fetches a program and builds it for the account",
         "cargo install x",
     ),
-    ask_always(What::Sub(&["publish", "yank", "owner"]), CHANGES_CRATES, "cargo publish --dry"),
+    ask_always(RowPattern::Sub(&["publish", "yank", "owner"]), CHANGES_CRATES, "cargo publish --dry"),
     ask(
-        What::UnknownSub,
+        RowPattern::UnknownSub,
         "is none of Cargo's own subcommands: an alias or another program",
         "cargo frobnicate",
     ),
     code(
-        What::Sub(&[
+        RowPattern::Sub(&[
             "build", "check", "run", "test", "bench", "clippy", "doc", "rustc", "rustdoc", "fix", "miri",
             "package",
         ]),

@@ -1,6 +1,6 @@
 //! Containers: their daemon acts with the rights of the whole computer.
 
-use super::{At, Profile, Row, Starts, What, code, refuse, value};
+use super::{Position, Profile, Row, RowPattern, Starts, code, refuse, value};
 
 const REACHES_OUT: &str = "gives a container the computer's files or rights";
 
@@ -8,18 +8,18 @@ pub const PROFILES: &[Profile] = &[Profile {
     names: &["docker", "podman", "nerdctl", "buildah", "lima", "limactl", "lxc", "incus"],
     code: Some("starts containers, through a daemon that acts with the rights of the whole computer"),
     options: &[
-        value(At::Any, &["-H", "--host"]),
-        value(At::Any, &["--context"]),
-        value(At::Any, &["--config"]),
-        value(At::Sub(&["run", "create"]), &["-v", "--volume"]),
-        value(At::Sub(&["run", "create", "exec"]), &["-w", "--workdir"]),
-        value(At::Sub(&["run", "create", "exec"]), &["-e", "--env"]),
-        value(At::Sub(&["run", "create", "exec"]), &["-u", "--user"]),
-        value(At::Sub(&["run", "create"]), &["-p", "--publish"]),
-        value(At::Sub(&["run", "create"]), &["--name"]),
-        value(At::Sub(&["build"]), &["-t", "--tag"]),
-        value(At::Sub(&["build", "compose"]), &["-f", "--file"]),
-        value(At::Sub(&["compose"]), &["-p", "--project-name"]),
+        value(Position::Any, &["-H", "--host"]),
+        value(Position::Any, &["--context"]),
+        value(Position::Any, &["--config"]),
+        value(Position::Sub(&["run", "create"]), &["-v", "--volume"]),
+        value(Position::Sub(&["run", "create", "exec"]), &["-w", "--workdir"]),
+        value(Position::Sub(&["run", "create", "exec"]), &["-e", "--env"]),
+        value(Position::Sub(&["run", "create", "exec"]), &["-u", "--user"]),
+        value(Position::Sub(&["run", "create"]), &["-p", "--publish"]),
+        value(Position::Sub(&["run", "create"]), &["--name"]),
+        value(Position::Sub(&["build"]), &["-t", "--tag"]),
+        value(Position::Sub(&["build", "compose"]), &["-f", "--file"]),
+        value(Position::Sub(&["compose"]), &["-p", "--project-name"]),
     ],
     starts: Starts::Texts,
     subcommands: &[
@@ -86,13 +86,13 @@ pub const PROFILES: &[Profile] = &[Profile {
 
 const ROWS: &[Row] = &[
     refuse(
-        What::Option(At::Any, &["-H", "--host", "--context", "--config"]),
+        RowPattern::Option(Position::Any, &["-H", "--host", "--context", "--config"]),
         "talks to another daemon, or loads another configuration",
         "docker -H x ps",
     ),
     refuse(
-        What::Option(
-            At::Any,
+        RowPattern::Option(
+            Position::Any,
             &[
                 "-v",
                 "--volume",
@@ -116,10 +116,18 @@ const ROWS: &[Row] = &[
         "docker run -itv /:/host image",
     ),
     refuse(
-        What::Sub(&["plugin", "swarm", "context", "unshare"]),
+        RowPattern::Sub(&["plugin", "swarm", "context", "unshare"]),
         "changes what the daemon is",
         "docker plugin install x",
     ),
-    refuse(What::Sub(&["login", "logout", "push", "trust"]), "works with your account", "docker push x"),
-    code(What::Sub(&["run", "exec", "compose"]), "starts a program in a container", "docker exec web id"),
+    refuse(
+        RowPattern::Sub(&["login", "logout", "push", "trust"]),
+        "works with your account",
+        "docker push x",
+    ),
+    code(
+        RowPattern::Sub(&["run", "exec", "compose"]),
+        "starts a program in a container",
+        "docker exec web id",
+    ),
 ];

@@ -1,7 +1,9 @@
 //! Programs that look for, read and change files.
 
 use super::super::reading::{Reading, Sureness};
-use super::{At, Known, Profile, Row, Starts, Syntax, What, attached, flag, held, refuse, value};
+use super::{
+    KnownOption, Position, Profile, Row, RowPattern, Starts, Syntax, attached, flag, held, refuse, value,
+};
 
 const STARTS_A_PROGRAM: &str = "starts a program for what it finds";
 const WRITES: &str = "writes a file of any name";
@@ -26,17 +28,17 @@ pub const PROFILES: &[Profile] = &[
         starts: Starts::Words,
         rows: &[
             refuse(
-                What::Option(At::Any, &["-x", "--exec", "-X", "--exec-batch"]),
+                RowPattern::Option(Position::Any, &["-x", "--exec", "-X", "--exec-batch"]),
                 STARTS_A_PROGRAM,
                 "fd -x id",
             ),
-            held(What::Option(At::Any, &["-L", "--follow"]), LEADS_OUT, "fd -L x"),
+            held(RowPattern::Option(Position::Any, &["-L", "--follow"]), LEADS_OUT, "fd -L x"),
         ],
         ordinary: &["fd -e rs main", "fd -H name src"],
         options: &[
-            value(At::Any, &["-e", "--extension"]),
-            value(At::Any, &["-t", "--type"]),
-            value(At::Any, &["-d", "--max-depth"]),
+            value(Position::Any, &["-e", "--extension"]),
+            value(Position::Any, &["-t", "--type"]),
+            value(Position::Any, &["-d", "--max-depth"]),
         ],
         ..Profile::PLAIN
     },
@@ -51,20 +53,24 @@ pub const PROFILES: &[Profile] = &[
     Profile {
         names: &["sed", "gsed"],
         options: &[
-            value(At::Any, &["-e", "--expression"]),
-            value(At::Any, &["-f", "--file"]),
-            value(At::Any, &["-l", "--line-length"]),
-            attached(At::Any, &["-i", "--in-place"]),
-            flag(At::Any, &["-n", "--quiet", "--silent"]),
-            flag(At::Any, &["-E", "-r", "--regexp-extended"]),
-            flag(At::Any, &["-s", "--separate"]),
-            flag(At::Any, &["-z", "--null-data"]),
-            flag(At::Any, &["-u", "--unbuffered"]),
+            value(Position::Any, &["-e", "--expression"]),
+            value(Position::Any, &["-f", "--file"]),
+            value(Position::Any, &["-l", "--line-length"]),
+            attached(Position::Any, &["-i", "--in-place"]),
+            flag(Position::Any, &["-n", "--quiet", "--silent"]),
+            flag(Position::Any, &["-E", "-r", "--regexp-extended"]),
+            flag(Position::Any, &["-s", "--separate"]),
+            flag(Position::Any, &["-z", "--null-data"]),
+            flag(Position::Any, &["-u", "--unbuffered"]),
         ],
         rows: &[
-            held(What::Option(At::Any, &["-f", "--file"]), "takes its script from a file", "sed -nf x a.txt"),
             held(
-                What::Check(sed_does_more),
+                RowPattern::Option(Position::Any, &["-f", "--file"]),
+                "takes its script from a file",
+                "sed -nf x a.txt",
+            ),
+            held(
+                RowPattern::Check(sed_does_more),
                 "a script for sed can start programs and write files (`e`, `w`, `r`); only plain ones are let through",
                 "sed 's/x/id/e' a.txt",
             ),
@@ -81,21 +87,21 @@ pub const PROFILES: &[Profile] = &[
     Profile {
         names: &["sort", "gsort"],
         options: &[
-            value(At::Any, &["-k", "--key"]),
-            value(At::Any, &["-t", "--field-separator"]),
-            value(At::Any, &["-o", "--output"]),
-            value(At::Any, &["-T", "--temporary-directory"]),
-            value(At::Any, &["-S", "--buffer-size"]),
+            value(Position::Any, &["-k", "--key"]),
+            value(Position::Any, &["-t", "--field-separator"]),
+            value(Position::Any, &["-o", "--output"]),
+            value(Position::Any, &["-T", "--temporary-directory"]),
+            value(Position::Any, &["-S", "--buffer-size"]),
         ],
         rows: &[
             refuse(
-                What::Option(At::Any, &["--compress-program"]),
+                RowPattern::Option(Position::Any, &["--compress-program"]),
                 "names a program that sort starts",
                 "sort --compress-prog sh a.txt",
             ),
-            held(What::Option(At::Any, &["-o", "--output"]), WRITES, "sort -uo x a.txt"),
+            held(RowPattern::Option(Position::Any, &["-o", "--output"]), WRITES, "sort -uo x a.txt"),
             held(
-                What::Option(At::Any, &["-T", "--temporary-directory", "--files0-from"]),
+                RowPattern::Option(Position::Any, &["-T", "--temporary-directory", "--files0-from"]),
                 "works with files of any name",
                 "sort -T / a.txt",
             ),
@@ -106,25 +112,29 @@ pub const PROFILES: &[Profile] = &[
     Profile {
         names: &["grep", "egrep", "fgrep", "ggrep", "zgrep"],
         options: &[
-            value(At::Any, &["-e", "--regexp"]),
-            value(At::Any, &["-f", "--file"]),
-            value(At::Any, &["-m", "--max-count"]),
-            value(At::Any, &["-A", "--after-context"]),
-            value(At::Any, &["-B", "--before-context"]),
-            value(At::Any, &["-C", "--context"]),
+            value(Position::Any, &["-e", "--regexp"]),
+            value(Position::Any, &["-f", "--file"]),
+            value(Position::Any, &["-m", "--max-count"]),
+            value(Position::Any, &["-A", "--after-context"]),
+            value(Position::Any, &["-B", "--before-context"]),
+            value(Position::Any, &["-C", "--context"]),
         ],
-        rows: &[held(What::Option(At::Any, &["-R", "--dereference-recursive"]), LEADS_OUT, "grep -nR x .")],
+        rows: &[held(
+            RowPattern::Option(Position::Any, &["-R", "--dereference-recursive"]),
+            LEADS_OUT,
+            "grep -nR x .",
+        )],
         ordinary: &["grep -rn 'a;b' src", "grep -e -R a.txt"],
         ..Profile::PLAIN
     },
     Profile {
         names: &["rm", "unlink", "shred"],
         options: &[
-            flag(At::Any, &["-r", "-R", "--recursive"]),
-            flag(At::Any, &["-f", "--force"]),
-            flag(At::Any, &["-i"]),
-            flag(At::Any, &["-v", "--verbose"]),
-            flag(At::Any, &["-d", "--dir"]),
+            flag(Position::Any, &["-r", "-R", "--recursive"]),
+            flag(Position::Any, &["-f", "--force"]),
+            flag(Position::Any, &["-i"]),
+            flag(Position::Any, &["-v", "--verbose"]),
+            flag(Position::Any, &["-d", "--dir"]),
         ],
         ordinary: &["rm -rf target"],
         ..Profile::PLAIN
@@ -132,23 +142,23 @@ pub const PROFILES: &[Profile] = &[
     Profile {
         names: &["cp", "mv", "install", "ln"],
         options: &[
-            flag(At::Any, &["-r", "-R", "--recursive"]),
-            flag(At::Any, &["-f", "--force"]),
-            value(At::Any, &["-t", "--target-directory"]),
+            flag(Position::Any, &["-r", "-R", "--recursive"]),
+            flag(Position::Any, &["-f", "--force"]),
+            value(Position::Any, &["-t", "--target-directory"]),
         ],
         ordinary: &["cp -r a b", "ln -s a b"],
         ..Profile::PLAIN
     },
     Profile {
         names: &["chmod", "chown", "chgrp"],
-        options: &[flag(At::Any, &["-R", "--recursive"])],
+        options: &[flag(Position::Any, &["-R", "--recursive"])],
         ordinary: &["chmod +x build.sh"],
         ..Profile::PLAIN
     },
     Profile {
         names: &["tee", "dd", "truncate", "split", "csplit"],
         rows: &[refuse(
-            What::Option(At::Any, &["--filter"]),
+            RowPattern::Option(Position::Any, &["--filter"]),
             "names a program that it starts",
             "split --filter=id a.txt",
         )],
@@ -157,7 +167,7 @@ pub const PROFILES: &[Profile] = &[
     },
     Profile {
         names: &["jq", "yq", "gojq"],
-        options: &[value(At::Any, &["-f", "--from-file"]), value(At::Any, &["-L"])],
+        options: &[value(Position::Any, &["-f", "--from-file"]), value(Position::Any, &["-L"])],
         ordinary: &["jq -r '.name' package.json"],
         ..Profile::PLAIN
     },
@@ -170,7 +180,7 @@ pub const PROFILES: &[Profile] = &[
     Profile {
         names: &["bat", "batcat"],
         rows: &[refuse(
-            What::Option(At::Any, &["--pager", "--config-file"]),
+            RowPattern::Option(Position::Any, &["--pager", "--config-file"]),
             "names a program that it starts",
             "bat --pager=id a.txt",
         )],
@@ -179,57 +189,69 @@ pub const PROFILES: &[Profile] = &[
     },
     Profile {
         names: &["tree", "ls", "gls", "exa", "eza"],
-        options: &[value(At::Any, &["-o"])],
+        options: &[value(Position::Any, &["-o"])],
         ordinary: &["ls -la src"],
         ..Profile::PLAIN
     },
 ];
 
-const RG_OPTIONS: &[Known] = &[
-    value(At::Any, &["-e", "--regexp"]),
-    value(At::Any, &["-f", "--file"]),
-    value(At::Any, &["-g", "--glob", "--iglob"]),
-    value(At::Any, &["-t", "--type"]),
-    value(At::Any, &["-T", "--type-not"]),
-    value(At::Any, &["-A", "--after-context"]),
-    value(At::Any, &["-B", "--before-context"]),
-    value(At::Any, &["-C", "--context"]),
-    value(At::Any, &["-m", "--max-count"]),
-    value(At::Any, &["-M", "--max-columns"]),
-    value(At::Any, &["-d", "--max-depth"]),
-    value(At::Any, &["-E", "--encoding"]),
-    value(At::Any, &["-j", "--threads"]),
-    value(At::Any, &["-r", "--replace"]),
-    value(At::Any, &["--ignore-file"]),
-    flag(At::Any, &["--pretty"]),
+const RG_OPTIONS: &[KnownOption] = &[
+    value(Position::Any, &["-e", "--regexp"]),
+    value(Position::Any, &["-f", "--file"]),
+    value(Position::Any, &["-g", "--glob", "--iglob"]),
+    value(Position::Any, &["-t", "--type"]),
+    value(Position::Any, &["-T", "--type-not"]),
+    value(Position::Any, &["-A", "--after-context"]),
+    value(Position::Any, &["-B", "--before-context"]),
+    value(Position::Any, &["-C", "--context"]),
+    value(Position::Any, &["-m", "--max-count"]),
+    value(Position::Any, &["-M", "--max-columns"]),
+    value(Position::Any, &["-d", "--max-depth"]),
+    value(Position::Any, &["-E", "--encoding"]),
+    value(Position::Any, &["-j", "--threads"]),
+    value(Position::Any, &["-r", "--replace"]),
+    value(Position::Any, &["--ignore-file"]),
+    flag(Position::Any, &["--pretty"]),
 ];
 
 const RG_ROWS: &[Row] = &[
-    refuse(What::Option(At::Any, &["--pre"]), "starts a program for every file", "rg --pre sh x"),
+    refuse(RowPattern::Option(Position::Any, &["--pre"]), "starts a program for every file", "rg --pre sh x"),
     refuse(
-        What::Option(At::Any, &["--hostname-bin"]),
+        RowPattern::Option(Position::Any, &["--hostname-bin"]),
         "names a program that ripgrep starts",
         "rg --hostname-bin=sh x",
     ),
-    held(What::Option(At::Any, &["-z", "--search-zip"]), "starts programs that unpack", "rg -nz x"),
-    held(What::Option(At::Any, &["-L", "--follow"]), LEADS_OUT, "rg -L x"),
-    held(What::Option(At::Any, &["-f", "--file", "--ignore-file"]), "reads a file of any name", "rg -f /x ."),
+    held(
+        RowPattern::Option(Position::Any, &["-z", "--search-zip"]),
+        "starts programs that unpack",
+        "rg -nz x",
+    ),
+    held(RowPattern::Option(Position::Any, &["-L", "--follow"]), LEADS_OUT, "rg -L x"),
+    held(
+        RowPattern::Option(Position::Any, &["-f", "--file", "--ignore-file"]),
+        "reads a file of any name",
+        "rg -f /x .",
+    ),
 ];
 
 const FIND_ROWS: &[Row] = &[
     refuse(
-        What::Option(At::Any, &["-exec", "-execdir", "-ok", "-okdir"]),
+        RowPattern::Option(Position::Any, &["-exec", "-execdir", "-ok", "-okdir"]),
         STARTS_A_PROGRAM,
         "find . -exec id ;",
     ),
-    refuse(What::Option(At::Any, &["-delete"]), "removes what it finds", "find . -delete"),
+    refuse(RowPattern::Option(Position::Any, &["-delete"]), "removes what it finds", "find . -delete"),
     refuse(
-        What::Option(At::Any, &["-fprint", "-fprint0", "-fprintf", "-fls"]),
+        RowPattern::Option(Position::Any, &["-fprint", "-fprint0", "-fprintf", "-fls"]),
         WRITES,
         "find . -fprintf x %p",
     ),
-    held(What::Option(At::Any, &["-L", "-follow", "-H"]), LEADS_OUT, "find -L ."),
-    held(What::Option(At::Any, &["-files0-from"]), "reads a file of any name", "find -files0-from x"),
+    held(RowPattern::Option(Position::Any, &["-L", "-follow", "-H"]), LEADS_OUT, "find -L ."),
+    held(
+        RowPattern::Option(Position::Any, &["-files0-from"]),
+        "reads a file of any name",
+        "find -files0-from x",
+    ),
 ];
 
 /// Returns whether a script does more than print, delete, quit or replace.

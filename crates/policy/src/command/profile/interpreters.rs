@@ -1,7 +1,7 @@
 //! Languages, shells and editors: what they are given can do anything.
 
 use super::super::reading::{Reading, Sureness};
-use super::{At, Profile, Row, Starts, Then, What, row, value};
+use super::{Position, Profile, Row, RowEffect, RowPattern, Starts, row, value};
 
 pub const PROFILES: &[Profile] = &[
     Profile {
@@ -11,9 +11,9 @@ pub const PROFILES: &[Profile] = &[
         ],
         code: Some("a script for a shell can do anything"),
         options: &[
-            value(At::Any, &["-o", "+o"]),
-            value(At::Any, &["-O"]),
-            value(At::Any, &["--rcfile", "--init-file"]),
+            value(Position::Any, &["-o", "+o"]),
+            value(Position::Any, &["-O"]),
+            value(Position::Any, &["--rcfile", "--init-file"]),
         ],
         starts: Starts::Texts,
         rows: SHELL,
@@ -25,16 +25,21 @@ pub const PROFILES: &[Profile] = &[
         code: Some("a script for a shell can do anything"),
         starts: Starts::Texts,
         rows: &[
-            row(Then::ShellText, What::Check(hands_cmd_a_text), "hands a text to a shell", "cmd /c dir"),
             row(
-                Then::Shell,
-                What::Check(leaves_cmd_open),
+                RowEffect::ShellText,
+                RowPattern::Check(hands_cmd_a_text),
+                "hands a text to a shell",
+                "cmd /c dir",
+            ),
+            row(
+                RowEffect::Shell,
+                RowPattern::Check(leaves_cmd_open),
                 "a shell without `/c` and a text reads its input as commands",
                 "cmd /k dir",
             ),
             row(
-                Then::Shell,
-                What::Check(has_variables),
+                RowEffect::Shell,
+                RowPattern::Check(has_variables),
                 "`cmd` puts values of variables into its text, and reads them as commands",
                 "cmd /c echo %NAME%",
             ),
@@ -45,7 +50,7 @@ pub const PROFILES: &[Profile] = &[
         names: &["pwsh", "powershell", "command.com", "wscript", "cscript"],
         code: Some("a script for a shell can do anything"),
         starts: Starts::Texts,
-        rows: &[row(Then::Shell, What::Program, "is a shell", "pwsh -c id")],
+        rows: &[row(RowEffect::Shell, RowPattern::Program, "is a shell", "pwsh -c id")],
         ..Profile::PLAIN
     },
     Profile {
@@ -126,14 +131,14 @@ pub const PROFILES: &[Profile] = &[
 
 const SHELL: &[Row] = &[
     row(
-        Then::ShellText,
-        What::Option(At::Any, &["-c", "--command"]),
+        RowEffect::ShellText,
+        RowPattern::Option(Position::Any, &["-c", "--command"]),
         "hands a text to a shell",
         "bash -ec id",
     ),
     row(
-        Then::Shell,
-        What::Check(reads_input),
+        RowEffect::Shell,
+        RowPattern::Check(reads_input),
         "a shell without a script reads its input as commands",
         "bash -s",
     ),

@@ -1,7 +1,9 @@
 //! Node and the package managers of JavaScript.
 
 use super::super::reading::Reading;
-use super::{At, Known, Profile, Row, Syntax, What, ask, ask_always, code, held, refuse, value};
+use super::{
+    KnownOption, Position, Profile, Row, RowPattern, Syntax, ask, ask_always, code, held, refuse, value,
+};
 
 const SCRIPTS: &str = "runs scripts of the project, which can do anything";
 const INSTALLS: &str = "fetches packages and runs their scripts";
@@ -69,10 +71,10 @@ pub const PROFILES: &[Profile] = &[
         names: &["bun"],
         code: Some("a script for Bun can do anything"),
         options: &[
-            value(At::Any, &["--cwd"]),
-            super::attached(At::Any, &["-c", "--config"]),
-            value(At::Any, &["--filter", "-F"]),
-            value(At::Any, &["-e", "--eval"]),
+            value(Position::Any, &["--cwd"]),
+            super::attached(Position::Any, &["-c", "--config"]),
+            value(Position::Any, &["--filter", "-F"]),
+            value(Position::Any, &["-e", "--eval"]),
         ],
         starts: super::Starts::Words,
         subcommands: &[
@@ -89,11 +91,11 @@ pub const PROFILES: &[Profile] = &[
         names: &["node", "nodejs"],
         code: Some(NODE),
         options: &[
-            value(At::Any, &["-e", "--eval"]),
-            value(At::Any, &["-p", "--print"]),
-            value(At::Any, &["-r", "--require"]),
-            value(At::Any, &["--import"]),
-            value(At::Any, &["--loader", "--experimental-loader"]),
+            value(Position::Any, &["-e", "--eval"]),
+            value(Position::Any, &["-p", "--print"]),
+            value(Position::Any, &["-r", "--require"]),
+            value(Position::Any, &["--import"]),
+            value(Position::Any, &["--loader", "--experimental-loader"]),
         ],
         rows: NODE_ROWS,
         ordinary: &["node index.js --inspector", "node --test", "node --version"],
@@ -134,15 +136,15 @@ pub const PROFILES: &[Profile] = &[
             "x",
         ],
         rows: &[
-            ask_always(What::Sub(&["publish", "upgrade"]), PUBLISHES, "deno publish"),
-            held(What::Sub(&["install", "add", "x"]), INSTALLS, "deno install x"),
+            ask_always(RowPattern::Sub(&["publish", "upgrade"]), PUBLISHES, "deno publish"),
+            held(RowPattern::Sub(&["install", "add", "x"]), INSTALLS, "deno install x"),
         ],
         ordinary: &["deno test", "deno fmt --check", "deno lint"],
         ..Profile::PLAIN
     },
     Profile {
         names: &["corepack"],
-        rows: &[code(What::Program, "fetches package managers and runs them", "corepack enable")],
+        rows: &[code(RowPattern::Program, "fetches package managers and runs them", "corepack enable")],
         ..Profile::PLAIN
     },
     Profile {
@@ -175,36 +177,36 @@ pub const PROFILES: &[Profile] = &[
 ];
 
 // Only what surely takes a value: an option that does not would hide the subcommand behind it.
-const PNPM_OPTIONS: &[Known] = &[
-    value(At::Any, &["--dir", "-C"]),
-    value(At::Any, &["--filter", "-F"]),
-    value(At::Any, &["--loglevel"]),
-    value(At::Any, &["--reporter"]),
+const PNPM_OPTIONS: &[KnownOption] = &[
+    value(Position::Any, &["--dir", "-C"]),
+    value(Position::Any, &["--filter", "-F"]),
+    value(Position::Any, &["--loglevel"]),
+    value(Position::Any, &["--reporter"]),
 ];
 
-const YARN_OPTIONS: &[Known] = &[value(At::Any, &["--cwd"])];
+const YARN_OPTIONS: &[KnownOption] = &[value(Position::Any, &["--cwd"])];
 
-const NPM_OPTIONS: &[Known] = &[
-    value(At::Any, &["--prefix", "-C"]),
-    value(At::Any, &["--loglevel"]),
-    value(At::Any, &["--workspace", "-w"]),
-    value(At::Any, &["--registry"]),
-    value(At::Any, &["--cache"]),
-    value(At::Any, &["--userconfig"]),
-    value(At::Any, &["--globalconfig"]),
-    value(At::Any, &["--script-shell"]),
-    value(At::Any, &["--node-options"]),
-    value(At::Any, &["--call"]),
-    value(At::Any, &["--package"]),
-    value(At::Any, &["--tag"]),
-    value(At::Any, &["--depth"]),
-    value(At::Any, &["--omit"]),
-    value(At::Any, &["--include"]),
-    value(At::Any, &["--git"]),
-    value(At::Any, &["--browser"]),
-    value(At::Any, &["--shell"]),
-    value(At::Any, &["--otp"]),
-    value(At::Any, &["--access"]),
+const NPM_OPTIONS: &[KnownOption] = &[
+    value(Position::Any, &["--prefix", "-C"]),
+    value(Position::Any, &["--loglevel"]),
+    value(Position::Any, &["--workspace", "-w"]),
+    value(Position::Any, &["--registry"]),
+    value(Position::Any, &["--cache"]),
+    value(Position::Any, &["--userconfig"]),
+    value(Position::Any, &["--globalconfig"]),
+    value(Position::Any, &["--script-shell"]),
+    value(Position::Any, &["--node-options"]),
+    value(Position::Any, &["--call"]),
+    value(Position::Any, &["--package"]),
+    value(Position::Any, &["--tag"]),
+    value(Position::Any, &["--depth"]),
+    value(Position::Any, &["--omit"]),
+    value(Position::Any, &["--include"]),
+    value(Position::Any, &["--git"]),
+    value(Position::Any, &["--browser"]),
+    value(Position::Any, &["--shell"]),
+    value(Position::Any, &["--otp"]),
+    value(Position::Any, &["--access"]),
 ];
 
 const NPM_SUBCOMMANDS: &[&str] = &[
@@ -338,37 +340,45 @@ const NPM_ALIASES: &[(&str, &str)] = &[
 ];
 
 const NPM_ROWS: &[Row] = &[
-    refuse(What::Option(At::Any, &["--script-shell"]), NAMES_A_SHELL, "npm run --script-sh=x build"),
-    refuse(What::Option(At::Any, &["--shell"]), NAMES_A_SHELL, "npm --shell x explore y"),
     refuse(
-        What::Option(At::Any, &["--node-options"]),
+        RowPattern::Option(Position::Any, &["--script-shell"]),
+        NAMES_A_SHELL,
+        "npm run --script-sh=x build",
+    ),
+    refuse(RowPattern::Option(Position::Any, &["--shell"]), NAMES_A_SHELL, "npm --shell x explore y"),
+    refuse(
+        RowPattern::Option(Position::Any, &["--node-options"]),
         "gives Node options that load code",
         "npm test --node-options=x",
     ),
-    refuse(What::Option(At::Any, &["--userconfig", "--globalconfig"]), A_CONFIG, "npm --userconfig x test"),
-    refuse(What::Option(At::Any, &["--call", "-c"]), "hands a text to a shell", "npm exec -c id"),
     refuse(
-        What::Option(At::Any, &["--git", "--browser", "--viewer", "--editor"]),
+        RowPattern::Option(Position::Any, &["--userconfig", "--globalconfig"]),
+        A_CONFIG,
+        "npm --userconfig x test",
+    ),
+    refuse(RowPattern::Option(Position::Any, &["--call", "-c"]), "hands a text to a shell", "npm exec -c id"),
+    refuse(
+        RowPattern::Option(Position::Any, &["--git", "--browser", "--viewer", "--editor"]),
         "names a program",
         "npm --git=x ls",
     ),
-    refuse(What::Sub(&["explore"]), "starts a shell in a package", "npm explo x"),
-    refuse(What::Sub(&["edit"]), "starts an editor", "npm edit x"),
-    refuse(What::Sub(&["set"]), A_CONFIG, "npm set x=y"),
+    refuse(RowPattern::Sub(&["explore"]), "starts a shell in a package", "npm explo x"),
+    refuse(RowPattern::Sub(&["edit"]), "starts an editor", "npm edit x"),
+    refuse(RowPattern::Sub(&["set"]), A_CONFIG, "npm set x=y"),
     refuse(
-        What::Check(npm_config_writes),
+        RowPattern::Check(npm_config_writes),
         "`npm config` writes configuration, which can name programs",
         "npm c set x y",
     ),
     refuse(
-        What::Sub(&["token", "login", "adduser", "logout", "profile"]),
+        RowPattern::Sub(&["token", "login", "adduser", "logout", "profile"]),
         "works with your account",
         "npm token list",
     ),
-    held(What::Sub(&["docs", "bugs", "repo"]), "starts a browser", "npm home x"),
-    held(What::Sub(&["exec"]), FETCHES, "npm x cowsay"),
+    held(RowPattern::Sub(&["docs", "bugs", "repo"]), "starts a browser", "npm home x"),
+    held(RowPattern::Sub(&["exec"]), FETCHES, "npm x cowsay"),
     held(
-        What::Sub(&[
+        RowPattern::Sub(&[
             "install",
             "ci",
             "rebuild",
@@ -381,21 +391,25 @@ const NPM_ROWS: &[Row] = &[
         INSTALLS,
         "npm i left-pad",
     ),
-    held(What::Sub(&["init"]), FETCHES, "npm create vite"),
-    held(What::Words(&["pkg", "set"]), "changes the scripts of the project", "npm pkg set scripts.x=id"),
-    held(What::Words(&["audit", "fix"]), INSTALLS, "npm audit fix"),
+    held(RowPattern::Sub(&["init"]), FETCHES, "npm create vite"),
     held(
-        What::OptionOutside(At::Any, &["--prefix", "-C"]),
+        RowPattern::Words(&["pkg", "set"]),
+        "changes the scripts of the project",
+        "npm pkg set scripts.x=id",
+    ),
+    held(RowPattern::Words(&["audit", "fix"]), INSTALLS, "npm audit fix"),
+    held(
+        RowPattern::OptionOutside(Position::Any, &["--prefix", "-C"]),
         "works in another folder",
         "npm --prefix /x test",
     ),
     held(
-        What::Option(At::Any, &["--global", "-g", "--location"]),
+        RowPattern::Option(Position::Any, &["--global", "-g", "--location"]),
         "works for the whole account",
         "npm ls -g",
     ),
     ask_always(
-        What::Sub(&[
+        RowPattern::Sub(&[
             "publish",
             "unpublish",
             "deprecate",
@@ -412,8 +426,8 @@ const NPM_ROWS: &[Row] = &[
         PUBLISHES,
         "npm publ",
     ),
-    ask(What::UnknownSub, "is none of npm's own subcommands", "npm frobnicate"),
-    code(What::Sub(&["run", "test", "start", "stop", "restart", "version", "pack"]), SCRIPTS, "npm t"),
+    ask(RowPattern::UnknownSub, "is none of npm's own subcommands", "npm frobnicate"),
+    code(RowPattern::Sub(&["run", "test", "start", "stop", "restart", "version", "pack"]), SCRIPTS, "npm t"),
 ];
 
 fn npm_config_writes(reading: &Reading<'_>) -> bool {
@@ -479,35 +493,42 @@ const PNPM_SUBCOMMANDS: &[&str] = &[
 
 const PNPM_ROWS: &[Row] = &[
     refuse(
-        What::Option(At::Any, &["--script-shell", "--shell-emulator"]),
+        RowPattern::Option(Position::Any, &["--script-shell", "--shell-emulator"]),
         NAMES_A_SHELL,
         "pnpm --script-shell=x test",
     ),
     refuse(
-        What::Option(At::Any, &["--node-options"]),
+        RowPattern::Option(Position::Any, &["--node-options"]),
         "gives Node options that load code",
         "pnpm --node-options=x test",
     ),
-    refuse(What::Option(At::Any, &["--shell-mode", "-c"]), "hands a text to a shell", "pnpm exec -c id"),
     refuse(
-        What::Option(At::Any, &["--userconfig", "--globalconfig", "--pnpmfile", "--global-pnpmfile"]),
+        RowPattern::Option(Position::Any, &["--shell-mode", "-c"]),
+        "hands a text to a shell",
+        "pnpm exec -c id",
+    ),
+    refuse(
+        RowPattern::Option(
+            Position::Any,
+            &["--userconfig", "--globalconfig", "--pnpmfile", "--global-pnpmfile"],
+        ),
         A_CONFIG,
         "pnpm --pnpmfile x install",
     ),
     refuse(
-        What::Sub(&["set", "setup", "self-update", "server", "env"]),
+        RowPattern::Sub(&["set", "setup", "self-update", "server", "env"]),
         "changes pnpm itself or its configuration",
         "pnpm set x y",
     ),
     refuse(
-        What::Check(npm_config_writes),
+        RowPattern::Check(npm_config_writes),
         "`pnpm config` writes configuration, which can name programs",
         "pnpm config set x y",
     ),
-    held(What::Sub(&["dlx", "create", "init"]), FETCHES, "pnpm dlx cowsay"),
-    held(What::Sub(&["exec"]), "starts a program that its words name", "pnpm exec id"),
+    held(RowPattern::Sub(&["dlx", "create", "init"]), FETCHES, "pnpm dlx cowsay"),
+    held(RowPattern::Sub(&["exec"]), "starts a program that its words name", "pnpm exec id"),
     held(
-        What::Sub(&[
+        RowPattern::Sub(&[
             "add",
             "install",
             "install-test",
@@ -526,14 +547,18 @@ const PNPM_ROWS: &[Row] = &[
         "pnpm i",
     ),
     held(
-        What::OptionOutside(At::Any, &["--dir", "-C", "--prefix"]),
+        RowPattern::OptionOutside(Position::Any, &["--dir", "-C", "--prefix"]),
         "works in another folder",
         "pnpm -C ../x test",
     ),
-    held(What::Option(At::Any, &["--global", "-g"]), "works for the whole account", "pnpm list -g"),
-    ask_always(What::Sub(&["publish"]), PUBLISHES, "pnpm publish"),
-    code(What::Sub(&["run", "test", "start", "stop", "restart", "pack"]), SCRIPTS, "pnpm t"),
-    code(What::UnknownSub, SCRIPTS, "pnpm build"),
+    held(
+        RowPattern::Option(Position::Any, &["--global", "-g"]),
+        "works for the whole account",
+        "pnpm list -g",
+    ),
+    ask_always(RowPattern::Sub(&["publish"]), PUBLISHES, "pnpm publish"),
+    code(RowPattern::Sub(&["run", "test", "start", "stop", "restart", "pack"]), SCRIPTS, "pnpm t"),
+    code(RowPattern::UnknownSub, SCRIPTS, "pnpm build"),
 ];
 
 const YARN_SUBCOMMANDS: &[&str] = &[
@@ -600,23 +625,31 @@ const YARN_SUBCOMMANDS: &[&str] = &[
 ];
 
 const YARN_ROWS: &[Row] = &[
-    refuse(What::Option(At::Any, &["--script-shell"]), NAMES_A_SHELL, "yarn --script-shell=x test"),
-    refuse(What::Option(At::Any, &["--use-yarnrc", "--rc-path"]), A_CONFIG, "yarn --use-yarnrc x test"),
     refuse(
-        What::Sub(&["set", "unset", "plugin", "policies", "self-update"]),
+        RowPattern::Option(Position::Any, &["--script-shell"]),
+        NAMES_A_SHELL,
+        "yarn --script-shell=x test",
+    ),
+    refuse(
+        RowPattern::Option(Position::Any, &["--use-yarnrc", "--rc-path"]),
+        A_CONFIG,
+        "yarn --use-yarnrc x test",
+    ),
+    refuse(
+        RowPattern::Sub(&["set", "unset", "plugin", "policies", "self-update"]),
         "changes Yarn itself or its configuration",
         "yarn plugin import x",
     ),
     refuse(
-        What::Check(npm_config_writes),
+        RowPattern::Check(npm_config_writes),
         "`yarn config` writes configuration, which can name programs",
         "yarn config set x y",
     ),
-    refuse(What::Sub(&["login", "logout"]), "works with your account", "yarn login"),
-    held(What::Sub(&["dlx", "create", "init"]), FETCHES, "yarn dlx cowsay"),
-    held(What::Sub(&["exec", "node"]), "starts a program that its words name", "yarn exec id"),
+    refuse(RowPattern::Sub(&["login", "logout"]), "works with your account", "yarn login"),
+    held(RowPattern::Sub(&["dlx", "create", "init"]), FETCHES, "yarn dlx cowsay"),
+    held(RowPattern::Sub(&["exec", "node"]), "starts a program that its words name", "yarn exec id"),
     held(
-        What::Sub(&[
+        RowPattern::Sub(&[
             "add",
             "install",
             "rebuild",
@@ -633,55 +666,73 @@ const YARN_ROWS: &[Row] = &[
         "yarn add left-pad",
     ),
     held(
-        What::Check(|reading| reading.subs.is_empty()),
+        RowPattern::Check(|reading| reading.subs.is_empty()),
         "`yarn` alone installs: it fetches packages and runs their scripts",
         "yarn",
     ),
-    held(What::OptionOutside(At::Any, &["--cwd"]), "works in another folder", "yarn --cwd ../x test"),
+    held(
+        RowPattern::OptionOutside(Position::Any, &["--cwd"]),
+        "works in another folder",
+        "yarn --cwd ../x test",
+    ),
     ask_always(
-        What::Sub(&["publish", "npm", "tag", "owner", "team", "access"]),
+        RowPattern::Sub(&["publish", "npm", "tag", "owner", "team", "access"]),
         PUBLISHES,
         "yarn npm publish",
     ),
     code(
-        What::Sub(&["run", "test", "start", "stop", "restart", "pack", "workspace", "workspaces", "version"]),
+        RowPattern::Sub(&[
+            "run",
+            "test",
+            "start",
+            "stop",
+            "restart",
+            "pack",
+            "workspace",
+            "workspaces",
+            "version",
+        ]),
         SCRIPTS,
         "yarn test",
     ),
-    code(What::UnknownSub, SCRIPTS, "yarn build"),
+    code(RowPattern::UnknownSub, SCRIPTS, "yarn build"),
 ];
 
 const BUN_ROWS: &[Row] = &[
-    refuse(What::Option(At::Any, &["--config", "-c"]), A_CONFIG, "bun -c x test"),
-    refuse(What::Sub(&["upgrade"]), "changes Bun itself", "bun upgrade"),
-    held(What::Sub(&["x", "create", "init"]), FETCHES, "bun x cowsay"),
-    held(What::Sub(&["exec"]), "hands a text to a shell", "bun exec id"),
-    held(What::Sub(&["install", "add", "update", "remove", "link", "patch"]), INSTALLS, "bun i"),
-    held(What::OptionOutside(At::Any, &["--cwd"]), "works in another folder", "bun --cwd ../x test"),
-    ask_always(What::Sub(&["publish"]), PUBLISHES, "bun publish"),
+    refuse(RowPattern::Option(Position::Any, &["--config", "-c"]), A_CONFIG, "bun -c x test"),
+    refuse(RowPattern::Sub(&["upgrade"]), "changes Bun itself", "bun upgrade"),
+    held(RowPattern::Sub(&["x", "create", "init"]), FETCHES, "bun x cowsay"),
+    held(RowPattern::Sub(&["exec"]), "hands a text to a shell", "bun exec id"),
+    held(RowPattern::Sub(&["install", "add", "update", "remove", "link", "patch"]), INSTALLS, "bun i"),
+    held(
+        RowPattern::OptionOutside(Position::Any, &["--cwd"]),
+        "works in another folder",
+        "bun --cwd ../x test",
+    ),
+    ask_always(RowPattern::Sub(&["publish"]), PUBLISHES, "bun publish"),
 ];
 
 const NODE_ROWS: &[Row] = &[
     refuse(
-        What::Option(At::Any, &["--openssl-config", "--icu-data-dir"]),
+        RowPattern::Option(Position::Any, &["--openssl-config", "--icu-data-dir"]),
         "loads another configuration",
         "node --openssl-config=x a.js",
     ),
     refuse(
-        What::Check(inspects_beyond_loopback),
+        RowPattern::Check(inspects_beyond_loopback),
         "opens the debugger to others",
         "node --inspect=0.0.0.0 a.js",
     ),
     ask(
-        What::Option(
-            At::Any,
+        RowPattern::Option(
+            Position::Any,
             &["--inspect", "--inspect-brk", "--inspect-wait", "--inspect-port", "--debug-port"],
         ),
         "opens a debugger that takes commands",
         "node --inspect a.js",
     ),
     held(
-        What::Option(At::Any, &["--env-file", "--env-file-if-exists"]),
+        RowPattern::Option(Position::Any, &["--env-file", "--env-file-if-exists"]),
         "takes its environment from a file",
         "node --env-file=.env a.js",
     ),

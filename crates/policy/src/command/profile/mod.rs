@@ -23,6 +23,6 @@ mod wrappers;
 mod tests;
 
 pub use git::as_push;
-pub use row::{At, Known, Profile, Row, Starts, Syntax, Takes, Then, What};
+pub use row::{KnownOption, OptionValue, Position, Profile, Row, RowEffect, RowPattern, Starts, Syntax};
 use row::{ask, ask_always, attached, code, flag, held, never, refuse, row, value};
 pub use table::{SAME_AS, all, find};

@@ -1,6 +1,6 @@
 //! Python and its package managers.
 
-use super::{At, Profile, What, ask_always, code, held, refuse, value};
+use super::{Position, Profile, RowPattern, ask_always, code, held, refuse, value};
 
 const INSTALLS: &str = "fetches packages and runs their set-up";
 const PUBLISHES: &str = "publishes, or changes what others get";
@@ -11,10 +11,10 @@ pub const PROFILES: &[Profile] = &[
         names: &["python", "python3", "python2", "pypy", "pypy3", "ipython", "ipython3"],
         code: Some("a script for Python can do anything"),
         options: &[
-            value(At::Any, &["-c"]),
-            value(At::Any, &["-m"]),
-            value(At::Any, &["-W"]),
-            value(At::Any, &["-X"]),
+            value(Position::Any, &["-c"]),
+            value(Position::Any, &["-m"]),
+            value(Position::Any, &["-W"]),
+            value(Position::Any, &["-X"]),
         ],
         ordinary: &["python3 -m pytest -q", "python3 tool.py", "python -c 'print(1)'"],
         ..Profile::PLAIN
@@ -22,9 +22,9 @@ pub const PROFILES: &[Profile] = &[
     Profile {
         names: &["pip", "pip3", "pipx"],
         options: &[
-            value(At::Any, &["-r", "--requirement"]),
-            value(At::Any, &["--python"]),
-            value(At::Any, &["-i", "--index-url"]),
+            value(Position::Any, &["-r", "--requirement"]),
+            value(Position::Any, &["--python"]),
+            value(Position::Any, &["-i", "--index-url"]),
         ],
         subcommands: &[
             "install",
@@ -53,21 +53,21 @@ pub const PROFILES: &[Profile] = &[
         ],
         rows: &[
             refuse(
-                What::Option(At::Any, &["--python"]),
+                RowPattern::Option(Position::Any, &["--python"]),
                 "names the program that runs it",
                 "pip --python x list",
             ),
             refuse(
-                What::Sub(&["config", "ensurepath"]),
+                RowPattern::Sub(&["config", "ensurepath"]),
                 "writes configuration of the account",
                 "pip config set x y",
             ),
             held(
-                What::Sub(&["install", "download", "wheel", "uninstall", "upgrade", "inject", "lock"]),
+                RowPattern::Sub(&["install", "download", "wheel", "uninstall", "upgrade", "inject", "lock"]),
                 INSTALLS,
                 "pip install x",
             ),
-            held(What::Sub(&["run", "runpip"]), RUNS, "pipx run cowsay"),
+            held(RowPattern::Sub(&["run", "runpip"]), RUNS, "pipx run cowsay"),
         ],
         ordinary: &["pip list", "pip3 show x", "pip freeze"],
         ..Profile::PLAIN
@@ -75,9 +75,9 @@ pub const PROFILES: &[Profile] = &[
     Profile {
         names: &["uv", "poetry", "pipenv", "pdm", "hatch", "rye"],
         options: &[
-            value(At::Any, &["--directory", "--project", "-C"]),
-            value(At::Any, &["--with"]),
-            value(At::Any, &["-p", "--python"]),
+            value(Position::Any, &["--directory", "--project", "-C"]),
+            value(Position::Any, &["--with"]),
+            value(Position::Any, &["-p", "--python"]),
         ],
         starts: super::Starts::Words,
         subcommands: &[
@@ -88,22 +88,22 @@ pub const PROFILES: &[Profile] = &[
         ],
         rows: &[
             refuse(
-                What::Sub(&["self", "config", "source"]),
+                RowPattern::Sub(&["self", "config", "source"]),
                 "changes the tool itself or its configuration",
                 "uv self update",
             ),
-            refuse(What::Sub(&["shell"]), "starts a shell", "poetry shell"),
-            held(What::Sub(&["tool"]), "fetches a program and runs it", "uv tool run cowsay"),
+            refuse(RowPattern::Sub(&["shell"]), "starts a shell", "poetry shell"),
+            held(RowPattern::Sub(&["tool"]), "fetches a program and runs it", "uv tool run cowsay"),
             held(
-                What::Sub(&[
+                RowPattern::Sub(&[
                     "pip", "sync", "add", "remove", "lock", "install", "update", "upgrade", "python",
                     "build", "venv",
                 ]),
                 INSTALLS,
                 "uv sync",
             ),
-            ask_always(What::Sub(&["publish"]), PUBLISHES, "poetry publish"),
-            code(What::Sub(&["run", "test"]), RUNS, "uv run id"),
+            ask_always(RowPattern::Sub(&["publish"]), PUBLISHES, "poetry publish"),
+            code(RowPattern::Sub(&["run", "test"]), RUNS, "uv run id"),
         ],
         ordinary: &["uv tree", "poetry show", "uv run pytest"],
         ..Profile::PLAIN

@@ -1,6 +1,6 @@
 //! Programs that work on other computers.
 
-use super::{At, Known, Profile, Row, Starts, What, ask, refuse, value};
+use super::{KnownOption, Position, Profile, Row, RowPattern, Starts, ask, refuse, value};
 
 const NAMES_A_PROGRAM: &str = "names a program that it starts";
 
@@ -23,26 +23,26 @@ pub const PROFILES: &[Profile] = &[
     Profile {
         names: &["rsync", "rclone"],
         options: &[
-            value(At::Any, &["-e", "--rsh"]),
-            value(At::Any, &["--rsync-path"]),
-            value(At::Any, &["-M", "--remote-option"]),
+            value(Position::Any, &["-e", "--rsh"]),
+            value(Position::Any, &["--rsync-path"]),
+            value(Position::Any, &["-M", "--remote-option"]),
         ],
         rows: &[
             refuse(
-                What::Option(
-                    At::Any,
+                RowPattern::Option(
+                    Position::Any,
                     &["-e", "--rsh", "--rsync-path", "--early-input", "--password-command"],
                 ),
                 NAMES_A_PROGRAM,
                 "rsync -ae sh a b",
             ),
             refuse(
-                What::Option(At::Any, &["--config", "--daemon", "-M", "--remote-option"]),
+                RowPattern::Option(Position::Any, &["--config", "--daemon", "-M", "--remote-option"]),
                 "loads another configuration",
                 "rsync --daemon",
             ),
             ask(
-                What::Word(At::Any, |word| word.contains(':')),
+                RowPattern::Word(Position::Any, |word| word.contains(':')),
                 "sends to or fetches from another computer",
                 "rsync -a . host:/x",
             ),
@@ -54,37 +54,37 @@ pub const PROFILES: &[Profile] = &[
         names: &["nc", "ncat", "netcat", "socat", "openssl"],
         rows: &[
             refuse(
-                What::Option(At::Any, &["-e", "--exec", "-c", "--sh-exec", "--lua-exec"]),
+                RowPattern::Option(Position::Any, &["-e", "--exec", "-c", "--sh-exec", "--lua-exec"]),
                 NAMES_A_PROGRAM,
                 "nc -le sh 80",
             ),
-            ask(What::Program, "talks to other computers", "nc localhost 80"),
+            ask(RowPattern::Program, "talks to other computers", "nc localhost 80"),
         ],
         ..Profile::PLAIN
     },
 ];
 
-const SSH_OPTIONS: &[Known] = &[
-    value(At::Any, &["-o"]),
-    value(At::Any, &["-F"]),
-    value(At::Any, &["-J"]),
-    value(At::Any, &["-S"]),
-    value(At::Any, &["-i"]),
-    value(At::Any, &["-p"]),
-    value(At::Any, &["-P"]),
-    value(At::Any, &["-l"]),
+const SSH_OPTIONS: &[KnownOption] = &[
+    value(Position::Any, &["-o"]),
+    value(Position::Any, &["-F"]),
+    value(Position::Any, &["-J"]),
+    value(Position::Any, &["-S"]),
+    value(Position::Any, &["-i"]),
+    value(Position::Any, &["-p"]),
+    value(Position::Any, &["-P"]),
+    value(Position::Any, &["-l"]),
 ];
 
 const SSH_ROWS: &[Row] = &[
     refuse(
-        What::Option(At::Any, &["-o", "-F", "-J", "-S", "-I", "-D", "-E"]),
+        RowPattern::Option(Position::Any, &["-o", "-F", "-J", "-S", "-I", "-D", "-E"]),
         "names a program or a configuration that names one",
         "ssh -oProxyCommand=id host",
     ),
     refuse(
-        What::Option(At::Any, &["-L", "-R", "-w", "-A", "-X", "-Y"]),
+        RowPattern::Option(Position::Any, &["-L", "-R", "-w", "-A", "-X", "-Y"]),
         "opens a way between the computers",
         "ssh -R 1:x:1 host",
     ),
-    ask(What::Program, "acts on another computer in your name", "ssh host id"),
+    ask(RowPattern::Program, "acts on another computer in your name", "ssh host id"),
 ];

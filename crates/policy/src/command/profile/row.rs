@@ -12,7 +12,7 @@ pub struct Profile {
     /// How its arguments are read.
     pub syntax: Syntax,
     /// The options that must be known to read the others: those with a value, and those with two names.
-    pub options: &'static [Known],
+    pub options: &'static [KnownOption],
     /// Whether its arguments can be a command of their own.
     pub starts: Starts,
     /// Its subcommands; empty if it has none.
@@ -70,7 +70,7 @@ impl Profile {
 
     /// Returns why the program can run any code, with any arguments or with some.
     pub fn why_code(&self) -> Option<&'static str> {
-        self.code.or_else(|| self.rows.iter().find(|row| row.then == Then::Code).map(|row| row.why))
+        self.code.or_else(|| self.rows.iter().find(|row| row.then == RowEffect::Code).map(|row| row.why))
     }
 }
 
@@ -87,18 +87,18 @@ pub enum Syntax {
 
 /// An option that must be known to read the words around it.
 #[derive(Debug)]
-pub struct Known {
+pub struct KnownOption {
     /// Its names, all of one meaning.
     pub names: &'static [&'static str],
     /// Whether it takes a value.
-    pub takes: Takes,
+    pub takes: OptionValue,
     /// Where it has this meaning.
-    pub at: At,
+    pub at: Position,
 }
 
 /// Whether an option takes a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Takes {
+pub enum OptionValue {
     /// No.
     Nothing,
     /// Yes: attached, or the next word.
@@ -109,7 +109,7 @@ pub enum Takes {
 
 /// Where an option or a word counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum At {
+pub enum Position {
     /// Anywhere.
     Any,
     /// Before the subcommand.
@@ -133,9 +133,9 @@ pub enum Starts {
 #[derive(Debug)]
 pub struct Row {
     /// What is looked for.
-    pub what: What,
+    pub what: RowPattern,
     /// What happens when it is found.
-    pub then: Then,
+    pub then: RowEffect,
     /// Why.
     pub why: &'static str,
     /// A command that the row catches.
@@ -144,11 +144,11 @@ pub struct Row {
 
 /// What a row looks for.
 #[derive(Debug)]
-pub enum What {
+pub enum RowPattern {
     /// One of these options, whatever its spelling.
-    Option(At, &'static [&'static str]),
+    Option(Position, &'static [&'static str]),
     /// An option whose value does not stay inside the working folder as text.
-    OptionOutside(At, &'static [&'static str]),
+    OptionOutside(Position, &'static [&'static str]),
     /// One of these subcommands.
     Sub(&'static [&'static str]),
     /// Words one after the other, the first a subcommand.
@@ -156,7 +156,7 @@ pub enum What {
     /// A subcommand that the program does not have itself.
     UnknownSub,
     /// A word for which this holds.
-    Word(At, fn(&str) -> bool),
+    Word(Position, fn(&str) -> bool),
     /// The program, whatever its words.
     Program,
     /// A command for which this holds.
@@ -164,9 +164,9 @@ pub enum What {
 }
 
 /// What happens to a command that a row catches. A rule that names the words literally lifts
-/// [`Then::Refuse`], [`Then::Ask`], [`Then::AskAlways`] and [`Then::Held`].
+/// [`RowEffect::Refuse`], [`RowEffect::Ask`], [`RowEffect::AskAlways`] and [`RowEffect::Held`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Then {
+pub enum RowEffect {
     /// It does not run, in a sandbox neither: no rule lifts this.
     Never,
     /// It does not run.
@@ -179,49 +179,49 @@ pub enum Then {
     Held,
     /// It runs where a scope lets a shell run, in a full sandbox; no rule lifts this.
     Shell,
-    /// As [`Then::Shell`], but lifted by a rule that is the whole command, word for word: then the text for the shell is
+    /// As [`RowEffect::Shell`], but lifted by a rule that is the whole command, word for word: then the text for the shell is
     /// the user's own.
     ShellText,
     /// It runs, and can run any code.
     Code,
 }
 
-pub(super) const fn row(then: Then, what: What, why: &'static str, sample: &'static str) -> Row {
+pub(super) const fn row(then: RowEffect, what: RowPattern, why: &'static str, sample: &'static str) -> Row {
     Row { what, then, why, sample }
 }
 
-pub(super) const fn never(what: What, why: &'static str, sample: &'static str) -> Row {
-    row(Then::Never, what, why, sample)
+pub(super) const fn never(what: RowPattern, why: &'static str, sample: &'static str) -> Row {
+    row(RowEffect::Never, what, why, sample)
 }
 
-pub(super) const fn refuse(what: What, why: &'static str, sample: &'static str) -> Row {
-    row(Then::Refuse, what, why, sample)
+pub(super) const fn refuse(what: RowPattern, why: &'static str, sample: &'static str) -> Row {
+    row(RowEffect::Refuse, what, why, sample)
 }
 
-pub(super) const fn ask(what: What, why: &'static str, sample: &'static str) -> Row {
-    row(Then::Ask, what, why, sample)
+pub(super) const fn ask(what: RowPattern, why: &'static str, sample: &'static str) -> Row {
+    row(RowEffect::Ask, what, why, sample)
 }
 
-pub(super) const fn ask_always(what: What, why: &'static str, sample: &'static str) -> Row {
-    row(Then::AskAlways, what, why, sample)
+pub(super) const fn ask_always(what: RowPattern, why: &'static str, sample: &'static str) -> Row {
+    row(RowEffect::AskAlways, what, why, sample)
 }
 
-pub(super) const fn held(what: What, why: &'static str, sample: &'static str) -> Row {
-    row(Then::Held, what, why, sample)
+pub(super) const fn held(what: RowPattern, why: &'static str, sample: &'static str) -> Row {
+    row(RowEffect::Held, what, why, sample)
 }
 
-pub(super) const fn code(what: What, why: &'static str, sample: &'static str) -> Row {
-    row(Then::Code, what, why, sample)
+pub(super) const fn code(what: RowPattern, why: &'static str, sample: &'static str) -> Row {
+    row(RowEffect::Code, what, why, sample)
 }
 
-pub(super) const fn value(at: At, names: &'static [&'static str]) -> Known {
-    Known { names, takes: Takes::Value, at }
+pub(super) const fn value(at: Position, names: &'static [&'static str]) -> KnownOption {
+    KnownOption { names, takes: OptionValue::Value, at }
 }
 
-pub(super) const fn attached(at: At, names: &'static [&'static str]) -> Known {
-    Known { names, takes: Takes::Attached, at }
+pub(super) const fn attached(at: Position, names: &'static [&'static str]) -> KnownOption {
+    KnownOption { names, takes: OptionValue::Attached, at }
 }
 
-pub(super) const fn flag(at: At, names: &'static [&'static str]) -> Known {
-    Known { names, takes: Takes::Nothing, at }
+pub(super) const fn flag(at: Position, names: &'static [&'static str]) -> KnownOption {
+    KnownOption { names, takes: OptionValue::Nothing, at }
 }

@@ -7,7 +7,7 @@ use serde_json::json;
 use bailiwick_contract::CommandPlan;
 
 use super::super::{Decision, Grant, Rules, care, reading::Reading, text};
-use super::{Profile, Then, all};
+use super::{Profile, RowEffect, all};
 
 fn rules(policy: serde_json::Value) -> Rules {
     Rules::compile(&serde_json::from_value(policy).expect("a policy")).expect("the rules compile")
@@ -50,7 +50,7 @@ fn a_rule_that_allows_the_whole_program_does_not_allow_what_a_row_refuses() {
         let weak = rules(weak);
         for row in profile.rows {
             // A rule that allows the program names it, which is what such a row wants.
-            if matches!(row.what, super::What::Program) && row.then != Then::Shell {
+            if matches!(row.what, super::RowPattern::Program) && row.then != RowEffect::Shell {
                 continue;
             }
             let program = row.sample.split(' ').next().expect("a sample has a program");
@@ -59,13 +59,15 @@ fn a_rule_that_allows_the_whole_program_does_not_allow_what_a_row_refuses() {
             }
             let (full, partial) = (judge(&plain, row.sample), judge(&weak, row.sample));
             let right = match row.then {
-                Then::Never | Then::Refuse | Then::Shell | Then::ShellText => full.decision == Decision::Deny,
-                Then::Ask | Then::AskAlways => full.decision >= Decision::Ask,
-                Then::Held => {
+                RowEffect::Never | RowEffect::Refuse | RowEffect::Shell | RowEffect::ShellText => {
+                    full.decision == Decision::Deny
+                }
+                RowEffect::Ask | RowEffect::AskAlways => full.decision >= Decision::Ask,
+                RowEffect::Held => {
                     (full.decision >= Decision::Ask || full.must_be_full().is_some())
                         && partial.decision >= Decision::Ask
                 }
-                Then::Code => full.implies().next().is_some(),
+                RowEffect::Code => full.implies().next().is_some(),
             };
             if !right {
                 problems.push(format!("`{}`: {full:?}", row.sample));

@@ -1,6 +1,6 @@
 //! Build tools, compilers and other tools whose input is code.
 
-use super::{At, Profile, Row, Starts, What, ask, ask_always, code, held, refuse, value};
+use super::{Position, Profile, Row, RowPattern, Starts, ask, ask_always, code, held, refuse, value};
 
 const BUILDS: &str = "runs what the project's build files say, which can be anything";
 const COMPILES: &str = "starts programs that its options name";
@@ -10,10 +10,10 @@ pub const PROFILES: &[Profile] = &[
         names: &["make", "gmake", "bmake"],
         code: Some(BUILDS),
         options: &[
-            value(At::Any, &["-C", "--directory"]),
-            value(At::Any, &["-f", "--file", "--makefile"]),
-            value(At::Any, &["-I", "--include-dir"]),
-            value(At::Any, &["--eval", "-E"]),
+            value(Position::Any, &["-C", "--directory"]),
+            value(Position::Any, &["-f", "--file", "--makefile"]),
+            value(Position::Any, &["-I", "--include-dir"]),
+            value(Position::Any, &["--eval", "-E"]),
         ],
         rows: MAKE,
         ordinary: &["make -j4 test", "make -C sub all", "make CC=clang"],
@@ -22,15 +22,18 @@ pub const PROFILES: &[Profile] = &[
     Profile {
         names: &["just", "task", "rake", "invoke", "mage"],
         code: Some(BUILDS),
-        options: &[value(At::Any, &["-f", "--justfile"]), value(At::Any, &["-d", "--working-directory"])],
+        options: &[
+            value(Position::Any, &["-f", "--justfile"]),
+            value(Position::Any, &["-d", "--working-directory"]),
+        ],
         rows: &[
             refuse(
-                What::Option(At::Any, &["--shell", "--shell-arg", "--command", "-c"]),
+                RowPattern::Option(Position::Any, &["--shell", "--shell-arg", "--command", "-c"]),
                 "names a program or hands a text to a shell",
                 "just --shell sh x",
             ),
             held(
-                What::OptionOutside(At::Any, &["-f", "--justfile", "-d", "--working-directory"]),
+                RowPattern::OptionOutside(Position::Any, &["-f", "--justfile", "-d", "--working-directory"]),
                 "works in another folder",
                 "just -f /x a",
             ),
@@ -95,10 +98,10 @@ pub const PROFILES: &[Profile] = &[
         names: &["go"],
         syntax: super::Syntax::SingleDash,
         options: &[
-            value(At::Any, &["-C"]),
-            value(At::Any, &["-o"]),
-            value(At::Any, &["-run"]),
-            value(At::Any, &["-exec"]),
+            value(Position::Any, &["-C"]),
+            value(Position::Any, &["-o"]),
+            value(Position::Any, &["-run"]),
+            value(Position::Any, &["-exec"]),
         ],
         subcommands: &[
             "bug",
@@ -124,25 +127,33 @@ pub const PROFILES: &[Profile] = &[
         ],
         rows: &[
             refuse(
-                What::Option(At::Any, &["-exec", "-toolexec", "-vettool"]),
+                RowPattern::Option(Position::Any, &["-exec", "-toolexec", "-vettool"]),
                 "names a program that Go starts",
                 "go test -exec sh ./...",
             ),
             refuse(
-                What::Option(At::Sub(&["env"]), &["-w", "-u"]),
+                RowPattern::Option(Position::Sub(&["env"]), &["-w", "-u"]),
                 "writes configuration, which can name programs",
                 "go env -w CC=x",
             ),
-            refuse(What::Sub(&["bug", "telemetry"]), "sends something out, or opens a browser", "go bug"),
-            held(What::OptionOutside(At::Any, &["-C"]), "works in another folder", "go -C /x build"),
+            refuse(
+                RowPattern::Sub(&["bug", "telemetry"]),
+                "sends something out, or opens a browser",
+                "go bug",
+            ),
             held(
-                What::Option(At::Any, &["-overlay", "-modfile", "-pkgdir", "-o"]),
+                RowPattern::OptionOutside(Position::Any, &["-C"]),
+                "works in another folder",
+                "go -C /x build",
+            ),
+            held(
+                RowPattern::Option(Position::Any, &["-overlay", "-modfile", "-pkgdir", "-o"]),
                 "works with files of any name",
                 "go build -o x",
             ),
-            held(What::Sub(&["get", "install"]), "fetches code and builds it", "go get x"),
+            held(RowPattern::Sub(&["get", "install"]), "fetches code and builds it", "go get x"),
             code(
-                What::Sub(&["run", "test", "generate", "build", "vet", "tool"]),
+                RowPattern::Sub(&["run", "test", "generate", "build", "vet", "tool"]),
                 "runs tests, generators and C compilers as the project says",
                 "go test ./...",
             ),
@@ -159,7 +170,7 @@ pub const PROFILES: &[Profile] = &[
     },
     Profile {
         names: &["curl", "wget"],
-        rows: &[ask(What::Program, "sends and fetches over the network", "curl https://example.com")],
+        rows: &[ask(RowPattern::Program, "sends and fetches over the network", "curl https://example.com")],
         ..Profile::PLAIN
     },
     Profile {
@@ -189,7 +200,7 @@ pub const PROFILES: &[Profile] = &[
             "firebase",
         ],
         starts: Starts::Words,
-        rows: &[ask_always(What::Program, "acts elsewhere in your name", "gh pr list")],
+        rows: &[ask_always(RowPattern::Program, "acts elsewhere in your name", "gh pr list")],
         ..Profile::PLAIN
     },
     Profile {
@@ -215,7 +226,7 @@ pub const PROFILES: &[Profile] = &[
         ],
         code: Some("installs programs and runs their set-up"),
         starts: Starts::Words,
-        rows: &[ask(What::Program, "changes the computer's software", "apt install x")],
+        rows: &[ask(RowPattern::Program, "changes the computer's software", "apt install x")],
         ..Profile::PLAIN
     },
     Profile {
@@ -250,25 +261,25 @@ pub const PROFILES: &[Profile] = &[
             "format",
         ],
         starts: Starts::Texts,
-        rows: &[refuse(What::Program, "acts on the computer itself, beyond the folder", "crontab -e")],
+        rows: &[refuse(RowPattern::Program, "acts on the computer itself, beyond the folder", "crontab -e")],
         ..Profile::PLAIN
     },
     Profile {
         names: &["hg", "chg"],
         syntax: super::Syntax::Abbreviates,
         options: &[
-            value(At::Any, &["--config"]),
-            value(At::Any, &["-R", "--repository"]),
-            value(At::Any, &["--cwd"]),
+            value(Position::Any, &["--config"]),
+            value(Position::Any, &["-R", "--repository"]),
+            value(Position::Any, &["--cwd"]),
         ],
         rows: &[
             refuse(
-                What::Option(At::Any, &["--config", "--debugger", "--ssh", "--remotecmd"]),
+                RowPattern::Option(Position::Any, &["--config", "--debugger", "--ssh", "--remotecmd"]),
                 "sets any configuration, which can name programs",
                 "hg --config=alias.x=!id x",
             ),
             held(
-                What::Option(At::Any, &["-R", "--repository", "--cwd"]),
+                RowPattern::Option(Position::Any, &["-R", "--repository", "--cwd"]),
                 "works in another folder",
                 "hg -R /x log",
             ),
@@ -278,21 +289,23 @@ pub const PROFILES: &[Profile] = &[
     },
     Profile {
         names: &["kill", "pkill", "killall"],
-        rows: &[held(What::Program, "ends processes that it did not start", "killall x")],
+        rows: &[held(RowPattern::Program, "ends processes that it did not start", "killall x")],
         ..Profile::PLAIN
     },
 ];
 
 const MAKE: &[Row] = &[
-    refuse(What::Option(At::Any, &["--eval", "-E"]), "gives make commands to run", "make --ev x"),
+    refuse(RowPattern::Option(Position::Any, &["--eval", "-E"]), "gives make commands to run", "make --ev x"),
     refuse(
-        What::Word(At::Any, |word| word.starts_with("SHELL=") || word.starts_with(".SHELLFLAGS=")),
+        RowPattern::Word(Position::Any, |word| {
+            word.starts_with("SHELL=") || word.starts_with(".SHELLFLAGS=")
+        }),
         "names the shell of make",
         "make SHELL=/x all",
     ),
     held(
-        What::OptionOutside(
-            At::Any,
+        RowPattern::OptionOutside(
+            Position::Any,
             &["-C", "--directory", "-f", "--file", "--makefile", "-I", "--include-dir"],
         ),
         "works in another folder",

@@ -1,6 +1,6 @@
 //! Programs whose arguments are another command. They are never looked through to allow, only to deny.
 
-use super::{Profile, Starts, What, refuse};
+use super::{Profile, RowPattern, Starts, refuse};
 
 pub const PROFILES: &[Profile] = &[
     Profile {
@@ -107,7 +107,7 @@ pub const PROFILES: &[Profile] = &[
         ],
         code: Some("starts the program that its words name, as another user"),
         starts: Starts::Texts,
-        rows: &[refuse(What::Program, "acts as another user", "sudo id")],
+        rows: &[refuse(RowPattern::Program, "acts as another user", "sudo id")],
         ..Profile::PLAIN
     },
 ];

@@ -58,7 +58,7 @@ pub struct Answer {
 
 /// The definitions of a name.
 #[derive(Debug)]
-pub struct Found {
+pub struct NameDefinitions {
     /// The first of them, a type before its members and a body before a declaration.
     pub shown: Vec<SymbolHit>,
     /// How many there are in all, as the index has them.
@@ -132,7 +132,7 @@ impl SymbolIndexes {
         kinds: &[Kind],
         max: usize,
         cancel: &Cancel,
-    ) -> Result<Found, Failure> {
+    ) -> Result<NameDefinitions, Failure> {
         let mut query = SymbolQuery {
             name: name.clone(),
             matching: Match::Exact,
@@ -160,7 +160,7 @@ impl SymbolIndexes {
             }
         }
         let shown = answer.shown.into_iter().map(|(_, shown)| shown).collect();
-        Ok(Found { shown, total: answer.total, nearest, standing: answer.standing })
+        Ok(NameDefinitions { shown, total: answer.total, nearest, standing: answer.standing })
     }
 
     fn index(&self, scope: &str, id: bailiwick_platform::fs::FileId) -> Arc<RootIndex> {

@@ -21,7 +21,7 @@ use bailiwick_policy::PermittedPath;
 use super::super::{Definitions, MAX_BYTES, Unread, language_of};
 use super::entry::{Outcome, Stamp};
 use super::table::{Read, Table};
-use super::watched::{Depth, Watched};
+use super::watched::{Depth, RootWatches};
 
 /// The largest program that is asked for its first line.
 const MAX_SCRIPT_BYTES: u64 = 256 << 10;
@@ -43,7 +43,7 @@ impl Needle {
 /// One look at files.
 pub(super) struct FileSurvey<'a> {
     pub table: &'a Mutex<Table>,
-    pub watched: &'a Mutex<Watched>,
+    pub watched: &'a Mutex<RootWatches>,
     pub parsers: &'a ParserPool,
     pub cancel: &'a Cancel,
     /// Tells this look from others.

@@ -27,7 +27,7 @@ mod shown;
 mod table;
 mod watched;
 
-pub use indexes::{Answer, Found, SymbolIndexes};
+pub use indexes::{Answer, NameDefinitions, SymbolIndexes};
 pub(super) use look::below;
 pub use question::{Match, SymbolQuery, WantedName};
 pub use root::{FreshnessCheck, IndexStatus};

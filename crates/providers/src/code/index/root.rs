@@ -20,7 +20,7 @@ use super::look::{FileSurvey, Needle, lock, may_define};
 use super::question::{self, Page, SymbolQuery};
 use super::shown::Sources;
 use super::table::Table;
-use super::watched::{Depth, Watched};
+use super::watched::{Depth, RootWatches};
 use crate::parser::ParserPool;
 
 /// How long one look at everything may take.
@@ -69,7 +69,7 @@ pub(super) struct RootIndex {
     id: FileId,
     path: PathBuf,
     table: Mutex<Table>,
-    watched: Mutex<Watched>,
+    watched: Mutex<RootWatches>,
     pub sources: Sources,
     parsers: Arc<ParserPool>,
     progress: Mutex<Progress>,

@@ -37,7 +37,7 @@ pub(super) struct Changes {
 
 /// The watches of one root.
 #[derive(Debug, Default)]
-pub(super) struct Watched {
+pub(super) struct RootWatches {
     /// `None` before the first look, and where changes cannot be heard of.
     watch: Option<FolderWatch>,
     /// Why changes cannot be heard of.
@@ -51,7 +51,7 @@ pub(super) struct Watched {
     devices: Vec<(u64, bool)>,
 }
 
-impl Watched {
+impl RootWatches {
     /// Returns whether every folder that was entered is watched.
     pub fn hears(&self) -> bool {
         self.watch.is_some() && !self.deaf

@@ -1,6 +1,6 @@
 //! What the compiler of Rust, clippy and cargo print for people.
 
-use super::super::facts::{Counts, Facts, Found, Tool};
+use super::super::facts::{Counts, DigestItem, Facts, Tool};
 use super::super::place;
 use super::router::{Reader, Take};
 
@@ -39,7 +39,7 @@ const STATUS: &[&str] = &[
 pub struct Cargo {
     facts: Facts,
     /// A diagnostic whose place has not come yet, and whether it is an error.
-    open: Option<(Found, bool)>,
+    open: Option<(DigestItem, bool)>,
     /// Whether the stream is in the lines below a diagnostic's first.
     body: bool,
     declared_warnings: u64,
@@ -115,7 +115,7 @@ impl Cargo {
             self.declared_warnings += place::number(message).map_or(0, |(count, _)| count);
             return Take::Line;
         }
-        self.open = Some((Found::saying(line.strip_prefix("error: ").unwrap_or(line)), is_error));
+        self.open = Some((DigestItem::saying(line.strip_prefix("error: ").unwrap_or(line)), is_error));
         self.body = true;
         Take::Inside
     }
@@ -173,7 +173,7 @@ impl Cargo {
         if self.cause {
             if let Some(ended) = text.strip_prefix("process didn't exit successfully: `") {
                 self.facts.unfinished.1 += 1;
-                let mut found = Found::saying("process didn't exit successfully");
+                let mut found = DigestItem::saying("process didn't exit successfully");
                 found.say(ended.rsplit_once("` ").map_or(ended, |(_, how)| how));
                 self.facts.failures.push(found);
                 self.facts.declare(1);
@@ -209,7 +209,7 @@ impl Cargo {
         let Some(at) = place::leading(line).filter(|at| at.file.ends_with(".rs")) else { return Take::Pass };
         let Some((is_error, message)) = diagnostic(at.rest) else { return Take::Pass };
         let said = if is_error && at.rest.starts_with("error: ") { message } else { at.rest };
-        let found = Found::saying(said).at(at.file, at.line, at.column);
+        let found = DigestItem::saying(said).at(at.file, at.line, at.column);
         self.facts.seen = true;
         if is_error {
             self.facts.failures.push(found);

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use super::super::facts::{Counts, Facts, Found, NAME_BYTES, Tool, cut};
+use super::super::facts::{Counts, DigestItem, Facts, NAME_BYTES, Tool, cut};
 use super::super::place;
 use super::router::{Reader, Take};
 
@@ -31,9 +31,9 @@ pub struct Compiler {
     warnings: u64,
     generated: Option<u64>,
     /// What the driver says of a failed linker.
-    linker: Option<Found>,
+    linker: Option<DigestItem>,
     /// What was read last, and whether it is an error: lines after it may say where a template is used.
-    last: Option<(Found, bool)>,
+    last: Option<(DigestItem, bool)>,
     /// Where the template is used that the next lines are about.
     required: Option<String>,
 }
@@ -54,7 +54,7 @@ impl Compiler {
         }
     }
 
-    fn keep(&mut self, found: Found, is_error: bool) {
+    fn keep(&mut self, found: DigestItem, is_error: bool) {
         self.close();
         self.facts.seen = true;
         if is_error {
@@ -91,7 +91,7 @@ impl Compiler {
         for (kind, is_error) in lower {
             if let Some(message) = at.rest.strip_prefix(kind) {
                 let message = if kind == "fatal error: " { at.rest } else { message };
-                let mut found = Found::saying(message).at(at.file, at.line, at.column);
+                let mut found = DigestItem::saying(message).at(at.file, at.line, at.column);
                 found.required_from.clone_from(&self.required);
                 self.keep(found, is_error);
                 self.shown = 3;
@@ -129,7 +129,7 @@ impl Compiler {
         };
         let message = &line[before.len() + 2..];
         let name = after.trim_start_matches(['`', '\'', '‘']).split(['\'', '’']).next().unwrap_or(after);
-        let mut found = Found::saying(message);
+        let mut found = DigestItem::saying(message);
         found.name = Some(name.to_owned());
         let before = before.split_once("ld: ").map_or(before, |(_, file)| file);
         if let Some(at) = place::whole(before) {
@@ -151,7 +151,7 @@ impl Compiler {
             return false;
         }
         if let Some(message) = rest.strip_prefix("error: ").or_else(|| rest.strip_prefix("fatal error: ")) {
-            let found = Found::saying(message);
+            let found = DigestItem::saying(message);
             if name == "collect2" || message.starts_with("linker command failed") {
                 self.facts.seen = true;
                 self.linker = Some(found);
@@ -161,7 +161,7 @@ impl Compiler {
             return true;
         }
         if let Some(message) = rest.strip_prefix("cannot find ") {
-            self.keep(Found::saying(&format!("cannot find {message}")), true);
+            self.keep(DigestItem::saying(&format!("cannot find {message}")), true);
             return true;
         }
         rest.contains(": in function `")
@@ -277,7 +277,7 @@ impl Compiler {
 }
 
 /// `FILE:LINE:COLUMN`.
-fn shown(at: &place::Place<'_>) -> String {
+fn shown(at: &place::TextLocation<'_>) -> String {
     let column = at.column.map(|column| format!(":{column}")).unwrap_or_default();
     cut(&format!("{}:{}{column}", at.file, at.line), NAME_BYTES)
 }

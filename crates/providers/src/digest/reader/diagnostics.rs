@@ -4,8 +4,8 @@
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use super::super::facts::{Counts, Facts, Found, Tool};
-use super::super::place::{self, Place};
+use super::super::facts::{Counts, DigestItem, Facts, Tool};
+use super::super::place::{self, TextLocation};
 use super::router::{Reader, Take};
 
 /// How many different diagnostics are told apart.
@@ -18,7 +18,7 @@ const SHOWN: u8 = 12;
 pub struct Diagnostics {
     facts: Facts,
     known: HashSet<u64>,
-    last: Option<(Found, bool)>,
+    last: Option<(DigestItem, bool)>,
     /// How many lines may follow, and whether the next one may begin in any way, as a line of Java does.
     shown: (u8, bool),
     errors: u64,
@@ -76,7 +76,7 @@ impl Diagnostics {
         let is_java = at.file.ends_with(".java");
         self.java.0 += u64::from(is_java && is_error);
         self.shown = (SHOWN, is_java);
-        self.last = Some((Found::saying(message).at(at.file, at.line, at.column), is_error));
+        self.last = Some((DigestItem::saying(message).at(at.file, at.line, at.column), is_error));
         true
     }
 
@@ -152,7 +152,7 @@ impl Reader for Diagnostics {
 }
 
 /// A place, whether it is an error (none for a note), and the message.
-type Diagnostic<'a> = (Place<'a>, Option<bool>, &'a str);
+type Diagnostic<'a> = (TextLocation<'a>, Option<bool>, &'a str);
 
 fn of_severity(line: &str) -> Option<Diagnostic<'_>> {
     let at = place::leading(line).filter(|at| is_file(at.file))?;
@@ -190,7 +190,7 @@ fn of_kotlin(line: &str) -> Option<Diagnostic<'_>> {
     let (column, rest) = place::number(rest.strip_prefix(", ")?)?;
     let message = rest.strip_prefix("): ")?;
     is_file(file).then_some((
-        Place { file, line, column: Some(column), rest: message },
+        TextLocation { file, line, column: Some(column), rest: message },
         Some(is_error),
         message,
     ))

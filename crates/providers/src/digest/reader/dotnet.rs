@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use super::super::facts::{Counts, Facts, Found, Tool};
+use super::super::facts::{Counts, DigestItem, Facts, Tool};
 use super::super::place;
 use super::router::{Reader, Take};
 
@@ -26,7 +26,7 @@ pub struct Dotnet {
     facts: Facts,
     state: State,
     known: HashSet<u64>,
-    test: Option<Found>,
+    test: Option<DigestItem>,
     /// How many different errors and warnings of builds were read, and how many MSBuild says.
     errors: (u64, Option<u64>),
     warnings: u64,
@@ -74,7 +74,7 @@ impl Dotnet {
             Some((message, project)) if project.ends_with(']') => (message, project),
             _ => (message, ""),
         };
-        let mut found = Found::saying(&format!("{code}: {message}"));
+        let mut found = DigestItem::saying(&format!("{code}: {message}"));
         match of_brackets(before) {
             Some((file, line, column)) => found.set_place(file, line, column),
             None => found.file = before.strip_suffix(' ').map(ToOwned::to_owned),
@@ -130,7 +130,7 @@ impl Dotnet {
         }
         self.close();
         self.facts.seen = true;
-        self.test = Some(Found::named(name));
+        self.test = Some(DigestItem::named(name));
         self.state = State::Printed;
         true
     }

@@ -1,6 +1,6 @@
 //! What ESLint prints in its usual format, `stylish`.
 
-use super::super::facts::{Counts, Facts, Found, Tool};
+use super::super::facts::{Counts, DigestItem, Facts, Tool};
 use super::super::place;
 use super::router::{Reader, Take};
 
@@ -28,7 +28,7 @@ impl Eslint {
         let rest = rest.trim_start();
         let is_error = rest.starts_with("error  ");
         let rest = rest.strip_prefix("error  ").or_else(|| rest.strip_prefix("warning  "))?.trim();
-        let found = Found::saying(
+        let found = DigestItem::saying(
             &rest.split("  ").filter(|part| !part.is_empty()).map(str::trim).collect::<Vec<_>>().join(" · "),
         );
         let found = found.at(file, at, Some(column));

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::super::facts::{Counts, Facts, Found, Tool};
+use super::super::facts::{Counts, DigestItem, Facts, Tool};
 use super::super::place;
 use super::router::{Reader, Take};
 
@@ -29,12 +29,12 @@ pub struct Go {
     /// The test that the next line belongs to, with `-v`.
     current: Option<String>,
     /// The first line with a place of each test that has not ended.
-    logs: HashMap<String, Found>,
+    logs: HashMap<String, DigestItem>,
     /// The failing tests of this package.
-    failed: Vec<Found>,
+    failed: Vec<DigestItem>,
     /// Which of them the lines below its name belong to.
     open: Option<usize>,
-    panic: Option<Found>,
+    panic: Option<DigestItem>,
     build_errors: u64,
     build_failed: u64,
     ok_packages: u64,
@@ -70,7 +70,7 @@ impl Go {
             self.end_panic();
             match verdict {
                 "FAIL" => {
-                    let found = self.logs.remove(name).unwrap_or_else(|| Found::named(name));
+                    let found = self.logs.remove(name).unwrap_or_else(|| DigestItem::named(name));
                     Counts::more(&mut self.facts.counts.failed, 1);
                     if self.failed.len() < KEPT {
                         self.failed.push(found);
@@ -140,7 +140,7 @@ impl Go {
         let found = std::mem::take(&mut self.failed);
         if failed {
             if found.is_empty() {
-                let mut package = Found::named(name);
+                let mut package = DigestItem::named(name);
                 package.say("FAIL");
                 self.facts.failures.push(package);
             }
@@ -151,7 +151,7 @@ impl Go {
         // A test that failed by its parts is told by them.
         for (at, one) in found.iter().enumerate() {
             let name = one.name.as_deref().unwrap_or_default();
-            let is_part = |other: &Found| {
+            let is_part = |other: &DigestItem| {
                 other
                     .name
                     .as_deref()
@@ -176,7 +176,7 @@ impl Go {
         };
         if let Some(name) = &self.current {
             if self.logs.len() < KEPT && !self.logs.contains_key(name) {
-                let mut found = Found::named(name).at(at.file, at.line, None);
+                let mut found = DigestItem::named(name).at(at.file, at.line, None);
                 found.say(at.rest);
                 self.logs.insert(name.clone(), found);
             }
@@ -190,7 +190,7 @@ impl Go {
 
     fn begin_panic(&mut self, message: &str) {
         self.end_panic();
-        self.panic = Some(Found::saying(message));
+        self.panic = Some(DigestItem::saying(message));
         self.state = State::Panic;
     }
 
@@ -240,7 +240,7 @@ impl Go {
         if !at.file.ends_with(".go") && !at.file.ends_with(".s") && !at.file.ends_with("go.mod") {
             return None;
         }
-        let mut found = Found::saying(at.rest);
+        let mut found = DigestItem::saying(at.rest);
         found.set_place(at.file.strip_prefix("./").unwrap_or(at.file), at.line, at.column);
         if at.rest.starts_with("too many errors") {
             return Some(Take::Inside);

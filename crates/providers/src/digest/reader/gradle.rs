@@ -1,6 +1,6 @@
 //! What Gradle prints: failing tests, and what went wrong.
 
-use super::super::facts::{Counts, Facts, Found, Tool};
+use super::super::facts::{Counts, DigestItem, Facts, Tool};
 use super::super::place;
 use super::maven::{is_library, of_frame};
 use super::router::{Reader, Take};
@@ -22,8 +22,8 @@ enum State {
 pub struct Gradle {
     facts: Facts,
     state: State,
-    test: Option<Found>,
-    wrong: Option<Found>,
+    test: Option<DigestItem>,
+    wrong: Option<DigestItem>,
     /// Failing tests, as read and as said.
     failed: (u64, u64),
     /// Things that went wrong, as read and as said.
@@ -133,7 +133,7 @@ impl Gradle {
         match line.strip_prefix("Execution failed for task '").and_then(|rest| rest.split_once('\'')) {
             Some((task, _)) if found.name.is_none() => {
                 let at = std::mem::take(found);
-                *found = Found { file: at.file, line: at.line, ..Found::named(task) };
+                *found = DigestItem { file: at.file, line: at.line, ..DigestItem::named(task) };
             }
             _ => found.say(text),
         }
@@ -168,7 +168,7 @@ impl Reader for Gradle {
         let name = line.strip_suffix(" FAILED").filter(|name| name.contains(" > ") && !name.starts_with(' '));
         if let Some(name) = name.filter(|_| self.open) {
             self.close();
-            self.test = Some(Found::named(name));
+            self.test = Some(DigestItem::named(name));
             self.state = State::Test;
             return Take::Inside;
         }
@@ -184,7 +184,7 @@ impl Reader for Gradle {
                     && let Some((_, file)) = file.split_once('\'')
                     && let Ok(number) = number.parse()
                 {
-                    self.wrong = Some(Found::default().at(file, number, None));
+                    self.wrong = Some(DigestItem::default().at(file, number, None));
                 }
                 Take::Inside
             }

@@ -1,6 +1,6 @@
 //! What Jest prints.
 
-use super::super::facts::{Counts, Facts, Found, Tool};
+use super::super::facts::{Counts, DigestItem, Facts, Tool};
 use super::super::place;
 use super::router::{Reader, Take};
 
@@ -20,7 +20,7 @@ pub struct Jest {
     inside: bool,
     /// The file of the last `FAIL` line.
     file: Option<String>,
-    block: Option<Found>,
+    block: Option<DigestItem>,
     /// Whether the failing tests are listed again.
     again: bool,
     failed_tests: u64,
@@ -60,10 +60,10 @@ impl Jest {
         let Some(file) = &self.file else { return };
         let mut found = if title == "Test suite failed to run" {
             self.files += 1;
-            Found::default()
+            DigestItem::default()
         } else {
             self.tests += 1;
-            Found::named(title)
+            DigestItem::named(title)
         };
         found.file = Some(file.clone());
         self.block = Some(found);

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::super::facts::{Counts, Facts, Found, Tool};
+use super::super::facts::{Counts, DigestItem, Facts, Tool};
 use super::super::place;
 use super::router::{Reader, Take};
 
@@ -29,11 +29,11 @@ pub struct Libtest {
     facts: Facts,
     state: State,
     announced: u64,
-    blocks: HashMap<String, Found>,
-    block: Option<Found>,
+    blocks: HashMap<String, DigestItem>,
+    block: Option<DigestItem>,
     names: Vec<String>,
     /// A panic that was printed outside of a block, with how many lines of its message may follow.
-    panic: Option<(Found, u8)>,
+    panic: Option<(DigestItem, u8)>,
 }
 
 impl Libtest {
@@ -81,10 +81,10 @@ impl Libtest {
                     }
                 }
                 if block.message.is_empty() {
-                    self.panic = Some((Found::default(), MESSAGE_LINES));
+                    self.panic = Some((DigestItem::default(), MESSAGE_LINES));
                 }
             } else if block.message.is_empty() {
-                self.panic = Some((Found::default(), MESSAGE_LINES));
+                self.panic = Some((DigestItem::default(), MESSAGE_LINES));
             }
             return;
         }
@@ -127,7 +127,7 @@ impl Libtest {
             self.facts.doubt("not every failing test is named");
         }
         for name in self.names.drain(..) {
-            let found = self.blocks.remove(&name).unwrap_or_else(|| Found::named(&name));
+            let found = self.blocks.remove(&name).unwrap_or_else(|| DigestItem::named(&name));
             self.facts.failures.push(found);
         }
         self.blocks.clear();
@@ -245,9 +245,9 @@ fn ends_message(line: &str) -> bool {
 /// Where a panic says it was.
 enum PanicPlace<'a> {
     /// The place; the message follows on lines of its own.
-    Before(place::Place<'a>),
+    Before(place::TextLocation<'a>),
     /// The message before the place, as it was until Rust 1.72.
-    After(&'a str, place::Place<'a>),
+    After(&'a str, place::TextLocation<'a>),
 }
 
 /// Reads `thread 'NAME' (ID) panicked at FILE:LINE:COLUMN:`.
@@ -261,8 +261,8 @@ fn panicked(line: &str) -> Option<(&str, PanicPlace<'_>)> {
     Some((name, PanicPlace::After(message.trim_matches('\''), place::whole(at)?)))
 }
 
-fn of_thread(name: &str, at: &PanicPlace<'_>) -> (Found, u8) {
-    let mut found = Found::named(name);
+fn of_thread(name: &str, at: &PanicPlace<'_>) -> (DigestItem, u8) {
+    let mut found = DigestItem::named(name);
     match at {
         PanicPlace::Before(place) => {
             found.set_place(place.file, place.line, place.column);
@@ -277,8 +277,8 @@ fn of_thread(name: &str, at: &PanicPlace<'_>) -> (Found, u8) {
 }
 
 /// Begins a block. An example of the documentation has its place in its name: `FILE - ITEM (line LINE)`.
-fn of_name(name: &str) -> Found {
-    let found = Found::named(name);
+fn of_name(name: &str) -> DigestItem {
+    let found = DigestItem::named(name);
     let example = name.split_once(" - ").and_then(|(file, rest)| {
         let (line, after) = place::number(rest.rsplit_once("(line ")?.1)?;
         after.starts_with(')').then_some((file, line))

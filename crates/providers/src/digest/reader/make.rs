@@ -1,6 +1,6 @@
 //! What GNU make says itself.
 
-use super::super::facts::{Counts, Facts, Found, Tool};
+use super::super::facts::{Counts, DigestItem, Facts, Tool};
 use super::super::place;
 use super::router::{Reader, Take};
 
@@ -23,7 +23,7 @@ impl Make {
             return;
         }
         let found = of_target(told).unwrap_or_else(|| {
-            let mut found = Found::saying(told);
+            let mut found = DigestItem::saying(told);
             // `No rule to make target 'x', needed by 'y'.  Stop.`
             if let Some(rest) = told.strip_prefix("No rule to make target ") {
                 let name = rest.trim_start_matches(['\'', '`']).split('\'').next();
@@ -65,7 +65,7 @@ impl Reader for Make {
         {
             self.facts.seen = true;
             self.facts.ended = true;
-            self.facts.failures.push(Found::saying(told).at(at.file, at.line, None));
+            self.facts.failures.push(DigestItem::saying(told).at(at.file, at.line, None));
             return Take::Line;
         }
         Take::Pass
@@ -91,11 +91,11 @@ fn of_make(line: &str) -> Option<&str> {
 }
 
 /// Reads `[FILE:LINE: TARGET] Error 2`.
-fn of_target(told: &str) -> Option<Found> {
+fn of_target(told: &str) -> Option<DigestItem> {
     let (inner, error) = told.strip_prefix('[')?.rsplit_once("] ")?;
     let mut found = match place::leading(inner) {
-        Some(at) => Found::named(at.rest).at(at.file, at.line, None),
-        None => Found::named(inner),
+        Some(at) => DigestItem::named(at.rest).at(at.file, at.line, None),
+        None => DigestItem::named(inner),
     };
     found.say(error);
     Some(found)

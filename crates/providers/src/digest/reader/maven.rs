@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::super::facts::{Counts, Facts, Found, Tool};
+use super::super::facts::{Counts, DigestItem, Facts, Tool};
 use super::super::place;
 use super::router::{Reader, Take};
 
@@ -16,11 +16,11 @@ pub struct Maven {
     /// Errors that were read, since they are shown twice.
     known: HashSet<String>,
     /// The failing test whose message and frames follow.
-    test: Option<Found>,
+    test: Option<DigestItem>,
     /// Whether its place is one of its own class.
     placed: bool,
     /// The error that lines with details follow.
-    error: Option<Found>,
+    error: Option<DigestItem>,
     /// Whether the totals of the tests follow.
     results: bool,
     /// How many tests failed and had errors, as read and as said.
@@ -92,7 +92,7 @@ impl Maven {
             let name = name.split("Time elapsed:").next().unwrap_or(name).trim_end_matches([' ', '-']);
             self.close();
             self.placed = false;
-            self.test = Some(Found::named(name));
+            self.test = Some(DigestItem::named(name));
             return;
         }
         if told.starts_with("Tests run:") {
@@ -116,7 +116,7 @@ impl Maven {
         if let Some(goal) = told.strip_prefix("Failed to execute goal ") {
             self.close();
             let (goal, message) = goal.split_once(": ").unwrap_or((goal, ""));
-            let mut found = Found::named(goal);
+            let mut found = DigestItem::named(goal);
             found.say(message.trim_end_matches(" -> [Help 1]"));
             self.errors += 1;
             self.facts.failures.push(found);
@@ -139,7 +139,7 @@ impl Maven {
         self.close();
         if !is_heading && !self.results && self.errors == 0 && self.is_new(told) {
             // What is wrong with the project itself.
-            self.error = Some(Found::saying(told));
+            self.error = Some(DigestItem::saying(told));
         }
     }
 
@@ -230,7 +230,7 @@ impl Reader for Maven {
 }
 
 /// Reads `FILE:[LINE,COLUMN] message`, and what the compiler of Kotlin has: `FILE: (LINE, COLUMN) message`.
-fn of_compiler(told: &str) -> Option<Found> {
+fn of_compiler(told: &str) -> Option<DigestItem> {
     let (file, rest) = match told.split_once(":[") {
         Some(found) => found,
         None => told.split_once(": (").filter(|(file, _)| file.ends_with(".kt"))?,
@@ -242,7 +242,7 @@ fn of_compiler(told: &str) -> Option<Found> {
     };
     let message = rest.strip_prefix("] ").or_else(|| rest.strip_prefix(") "))?;
     let is_file = file.contains('.') && !file.contains(": ");
-    is_file.then(|| Found::saying(message).at(file, line, column))
+    is_file.then(|| DigestItem::saying(message).at(file, line, column))
 }
 
 /// Reads a frame of Java: `at shop.PriceTest.adds(PriceTest.java:12)`. Returns the class, the file and the line.

@@ -1,6 +1,6 @@
 //! What Mocha's reporters for people print at the end.
 
-use super::super::facts::{Counts, Facts, Found, Tool};
+use super::super::facts::{Counts, DigestItem, Facts, Tool};
 use super::super::place;
 use super::router::{Reader, Take};
 
@@ -24,7 +24,7 @@ pub struct Mocha {
     failing: u64,
     read: u64,
     titles: Vec<String>,
-    found: Found,
+    found: DigestItem,
 }
 
 impl Mocha {
@@ -36,14 +36,14 @@ impl Mocha {
             failing: 0,
             read: 0,
             titles: Vec::new(),
-            found: Found::default(),
+            found: DigestItem::default(),
         }
     }
 
     fn end_titles(&mut self) {
         let name = self.titles.join(" ");
         self.titles.clear();
-        self.found = Found::named(name.strip_suffix(':').unwrap_or(&name));
+        self.found = DigestItem::named(name.strip_suffix(':').unwrap_or(&name));
         self.state = State::Below;
     }
 

@@ -1,6 +1,6 @@
 //! What mypy prints, with `--pretty` and without.
 
-use super::super::facts::{Counts, Facts, Found, Tool};
+use super::super::facts::{Counts, DigestItem, Facts, Tool};
 use super::super::place;
 use super::router::{Reader, Take};
 
@@ -29,7 +29,7 @@ impl Mypy {
         let is_python = |file: &str| file.ends_with(".py") || file.ends_with(".pyi");
         if let Some(at) = place::leading(line).filter(|at| is_python(at.file)) {
             if let Some(message) = at.rest.strip_prefix("error: ") {
-                self.facts.failures.push(Found::saying(message).at(at.file, at.line, at.column));
+                self.facts.failures.push(DigestItem::saying(message).at(at.file, at.line, at.column));
                 self.open = true;
             } else if !at.rest.starts_with("note: ") || !self.open {
                 return false;
@@ -40,7 +40,7 @@ impl Mypy {
         if !is_python(file) || file.contains(' ') {
             return false;
         }
-        let mut found = Found::saying(message);
+        let mut found = DigestItem::saying(message);
         found.file = Some(file.to_owned());
         self.facts.failures.push(found);
         self.open = true;

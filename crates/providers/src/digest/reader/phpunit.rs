@@ -1,6 +1,6 @@
 //! What PHPUnit prints.
 
-use super::super::facts::{Counts, Facts, Found, Tool};
+use super::super::facts::{Counts, DigestItem, Facts, Tool};
 use super::super::place;
 use super::router::{Reader, Take};
 
@@ -21,7 +21,7 @@ enum State {
 pub struct Phpunit {
     facts: Facts,
     state: State,
-    block: Option<Found>,
+    block: Option<DigestItem>,
     read: u64,
 }
 
@@ -137,7 +137,7 @@ impl Reader for Phpunit {
                     && let Some(name) = name.strip_prefix(") ")
                 {
                     self.close();
-                    self.block = Some(Found::named(name));
+                    self.block = Some(DigestItem::named(name));
                 } else if line == "--" {
                     self.close();
                 } else {

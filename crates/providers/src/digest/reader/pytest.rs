@@ -1,6 +1,6 @@
 //! What pytest prints, from version 6 on.
 
-use super::super::facts::{Counts, Facts, Found, Tool};
+use super::super::facts::{Counts, DigestItem, Facts, Tool};
 use super::super::place;
 use super::router::{Reader, Take};
 
@@ -22,7 +22,7 @@ enum Section {
 #[derive(Debug, Default)]
 struct Block {
     title: String,
-    found: Found,
+    found: DigestItem,
     /// Whether what follows is what the test printed.
     captured: bool,
 }
@@ -111,7 +111,7 @@ impl Pytest {
             && let Some(at) = place::leading(line)
         {
             // `--tb=line` has a line for each failure.
-            let found = Found::saying(at.rest).at(at.file, at.line, None);
+            let found = DigestItem::saying(at.rest).at(at.file, at.line, None);
             blocks.push(Block { found, ..Block::default() });
         }
     }
@@ -281,7 +281,7 @@ fn ending(text: &str) -> Option<Ending> {
 }
 
 /// Joins the lines of the summary with the blocks, which come in the same order.
-fn pair(lines: Vec<String>, blocks: Vec<Block>) -> Vec<Found> {
+fn pair(lines: Vec<String>, blocks: Vec<Block>) -> Vec<DigestItem> {
     let fits = lines.len() == blocks.len();
     let mut blocks = blocks.into_iter();
     let mut paired = Vec::with_capacity(lines.len());
@@ -291,12 +291,12 @@ fn pair(lines: Vec<String>, blocks: Vec<Block>) -> Vec<Found> {
         let (name, said) = split(&line, title);
         // A part that failed is before its test.
         let mut found = match name.rsplit_once(' ').filter(|_| name.starts_with(['[', '('])) {
-            Some((part, test)) => Found::named(&format!("{test} {part}")),
-            None => Found::named(name.trim_start()),
+            Some((part, test)) => DigestItem::named(&format!("{test} {part}")),
+            None => DigestItem::named(name.trim_start()),
         };
         match block {
             Some(block) => {
-                let Found { file, line, message, .. } = block.found;
+                let DigestItem { file, line, message, .. } = block.found;
                 (found.file, found.line, found.message) = (file, line, message);
                 if found.message.is_empty() {
                     found.say(said);

@@ -1,6 +1,6 @@
 //! What RSpec's formatters for people print.
 
-use super::super::facts::{Counts, Facts, Found, Tool};
+use super::super::facts::{Counts, DigestItem, Facts, Tool};
 use super::super::place;
 use super::router::{Reader, Take};
 
@@ -23,7 +23,7 @@ enum State {
 pub struct Rspec {
     facts: Facts,
     state: State,
-    block: Option<Found>,
+    block: Option<DigestItem>,
     /// Whether the place is one of the specs' own.
     placed: bool,
     read: u64,
@@ -56,7 +56,7 @@ impl Rspec {
         let Some(name) = name.strip_prefix(") ").filter(|_| number == self.read + 1) else { return false };
         self.close();
         self.read = number;
-        self.block = Some(Found::named(name));
+        self.block = Some(DigestItem::named(name));
         true
     }
 
@@ -113,7 +113,7 @@ impl Reader for Rspec {
             self.close();
             self.outside += 1;
             let file = rest.strip_prefix("while loading ").map(ToOwned::to_owned);
-            self.block = Some(Found { file, ..Found::default() });
+            self.block = Some(DigestItem { file, ..DigestItem::default() });
             self.state = State::Loading;
             self.facts.seen = true;
             return Take::Inside;

@@ -1,6 +1,6 @@
 //! What `ruff check` prints in its formats for people, `full` and `concise`.
 
-use super::super::facts::{Counts, Facts, Found, Tool};
+use super::super::facts::{Counts, DigestItem, Facts, Tool};
 use super::super::place;
 use super::router::{Reader, Take};
 
@@ -21,7 +21,7 @@ impl Ruff {
         Self { facts: Facts::of(Tool::Ruff), said: None, shown: false, read: 0 }
     }
 
-    fn keep(&mut self, found: Found) {
+    fn keep(&mut self, found: DigestItem) {
         self.read += 1;
         self.shown = true;
         self.facts.seen = true;
@@ -61,7 +61,7 @@ impl Reader for Ruff {
         if let Some(said) = self.said.take()
             && let Some(at) = line.trim_start().strip_prefix("--> ").and_then(place::whole)
         {
-            self.keep(Found::saying(&said).at(at.file, at.line, at.column));
+            self.keep(DigestItem::saying(&said).at(at.file, at.line, at.column));
             return Take::Line;
         }
         if is_coded(line) {
@@ -70,7 +70,7 @@ impl Reader for Ruff {
             return if self.facts.seen { Take::Line } else { Take::Pass };
         }
         if let Some(at) = place::leading(line).filter(|at| at.column.is_some() && is_coded(at.rest)) {
-            self.keep(Found::saying(at.rest).at(at.file, at.line, at.column));
+            self.keep(DigestItem::saying(at.rest).at(at.file, at.line, at.column));
             return Take::Line;
         }
         if self.end(line) {

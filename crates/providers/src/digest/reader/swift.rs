@@ -1,6 +1,6 @@
 //! What `swift test` prints: XCTest and Swift Testing.
 
-use super::super::facts::{Counts, Facts, Found, Tool};
+use super::super::facts::{Counts, DigestItem, Facts, Tool};
 use super::super::place;
 use super::router::{Reader, Take};
 
@@ -33,7 +33,7 @@ impl Swift {
         else {
             return false;
         };
-        let mut found = Found::named(name);
+        let mut found = DigestItem::named(name);
         if !at.file.starts_with('<') {
             found.set_place(at.file, at.line, at.column);
         }
@@ -113,7 +113,7 @@ impl Swift {
             && let Some(at) = place::leading(at)
         {
             let name = name.strip_prefix("Test ").unwrap_or(name);
-            let mut found = Found::named(name).at(at.file, at.line, at.column);
+            let mut found = DigestItem::named(name).at(at.file, at.line, at.column);
             found.say(at.rest);
             self.issues += 1;
             self.facts.seen = true;

@@ -1,6 +1,6 @@
 //! What the compiler of TypeScript prints, with `--pretty` and without.
 
-use super::super::facts::{Counts, Facts, Found, Tool};
+use super::super::facts::{Counts, DigestItem, Facts, Tool};
 use super::super::place;
 use super::router::{Reader, Take};
 
@@ -34,7 +34,7 @@ impl Tsc {
         let (at, is_pretty) = match memchr::memmem::find(line.as_bytes(), b"error TS") {
             Some(0) => {
                 let (_, message) = line["error TS".len()..].split_once(": ")?;
-                let found = Found::saying(&format!("TS{}", &line["error TS".len()..]));
+                let found = DigestItem::saying(&format!("TS{}", &line["error TS".len()..]));
                 (!message.is_empty()).then_some(())?;
                 self.facts.failures.push(found);
                 return Some(false);
@@ -46,7 +46,7 @@ impl Tsc {
             None => return None,
         };
         let message = line.split_once("error TS")?.1;
-        self.facts.failures.push(Found::saying(&format!("TS{message}")).at(at.file, at.line, at.column));
+        self.facts.failures.push(DigestItem::saying(&format!("TS{message}")).at(at.file, at.line, at.column));
         Some(is_pretty)
     }
 }
@@ -95,11 +95,11 @@ impl Reader for Tsc {
 }
 
 /// Reads `FILE(LINE,COLUMN` before its closing bracket.
-fn of_brackets(text: &str) -> Option<place::Place<'_>> {
+fn of_brackets(text: &str) -> Option<place::TextLocation<'_>> {
     let (file, numbers) = text.rsplit_once('(')?;
     let (line, rest) = place::number(numbers)?;
     let (column, rest) = place::number(rest.strip_prefix(',')?)?;
-    (rest.is_empty() && !file.is_empty()).then_some(place::Place {
+    (rest.is_empty() && !file.is_empty()).then_some(place::TextLocation {
         file,
         line,
         column: Some(column),

@@ -1,6 +1,6 @@
 //! What the test runner of Python's library prints.
 
-use super::super::facts::{Counts, Facts, Found, Tool};
+use super::super::facts::{Counts, DigestItem, Facts, Tool};
 use super::super::place;
 use super::router::{Reader, Take};
 
@@ -21,7 +21,7 @@ enum State {
 pub struct Unittest {
     facts: Facts,
     state: State,
-    block: Option<(Found, bool)>,
+    block: Option<(DigestItem, bool)>,
     /// Whether the message of the traceback has come.
     said: bool,
     framed: bool,
@@ -136,7 +136,7 @@ impl Reader for Unittest {
                 };
                 (self.said, self.framed) = (false, false);
                 self.facts.seen = true;
-                self.block = Some((Found::named(&of_test(name)), is_error));
+                self.block = Some((DigestItem::named(&of_test(name)), is_error));
                 self.state = State::Block;
                 Take::Inside
             }

@@ -1,6 +1,6 @@
 //! What Vitest prints: progress and counts on standard output, failures on standard error.
 
-use super::super::facts::{Counts, Facts, Found, Tool};
+use super::super::facts::{Counts, DigestItem, Facts, Tool};
 use super::super::place;
 use super::router::{Reader, Take};
 
@@ -21,7 +21,7 @@ pub struct Vitest {
     on_output: bool,
     section: Section,
     /// The failures that the lines below belong to.
-    group: Vec<Found>,
+    group: Vec<DigestItem>,
     /// Whether lines other than names have come.
     told: bool,
     files: u64,
@@ -88,8 +88,8 @@ impl Vitest {
             None => (name.split_once(" [ ").map_or(name, |(file, _)| file), None),
         };
         let mut found = match test {
-            Some(test) => Found::named(test),
-            None => Found::default(),
+            Some(test) => DigestItem::named(test),
+            None => DigestItem::default(),
         };
         found.file = Some(file.trim().to_owned());
         match self.section {
