@@ -493,16 +493,22 @@ fn a_tree_as_deep_as_a_path_can_be_is_copied_and_removed() {
     // path longer than 260 characters, so that folders are listed for every name of such a one.
     let levels = if cfg!(target_os = "linux") { 1_900 } else { 24 };
     let deep = vec!["d"; levels].join("/");
-    let made = call(&service, json!({"op": "file.mkdir", "target": deep, "options": {"parents": true}}));
+    // Each folder is synced to the disk.
+    let timeout = PATIENCE.as_secs();
+    let made = call(
+        &service,
+        json!({"op": "file.mkdir", "target": deep, "options": {"parents": true, "timeoutSeconds": timeout}}),
+    );
     assert!(ok(&made), "{made}");
     let file = format!("{deep}/leaf.txt");
     assert!(ok(&call(&service, json!({"op": "file.write", "target": file, "input": {"content": "leaf"}}))));
-    assert!(ok(&call(&service, json!({"op": "file.copy", "target": "d", "input": {"to": "e"}}))));
+    let copied = json!({"op": "file.copy", "target": "d", "input": {"to": "e"}, "options": {"timeoutSeconds": timeout}});
+    assert!(ok(&call(&service, copied)));
     let copy = call(&service, json!({"op": "file.read", "target": format!("e{}", &file[1..])}));
     assert_eq!(copy["data"]["content"], "leaf");
     for top in ["d", "e"] {
-        let gone =
-            call(&service, json!({"op": "file.delete", "target": top, "options": {"recursive": true}}));
+        let options = json!({"recursive": true, "timeoutSeconds": timeout});
+        let gone = call(&service, json!({"op": "file.delete", "target": top, "options": options}));
         assert_eq!(gone["data"]["folders"], levels, "{gone}");
     }
     let too_long = call(&service, json!({"op": "file.read", "target": "d/".repeat(2_100)}));

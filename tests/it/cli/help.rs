@@ -47,12 +47,14 @@ fn the_help_of_every_command_fits_a_screen() {
     assert!(problems.is_empty(), "{}", problems.join("\n"));
 }
 
-/// What a terminal of so many columns gets, after what a pipe gets without any folding.
-fn folded(place: &Installation, words: &[&str], columns: usize) -> [String; 2] {
-    let said = |ran: Ran| format!("{}{}", ran.out, ran.err);
-    let mut narrow = place.command(words);
-    narrow.env("COLUMNS", columns.to_string());
-    [said(place.run(words)), said(narrow.output().expect("it runs").into())]
+/// Returns what a command prints to a terminal of so many columns, or, without any, to a pipe: there nothing is folded.
+fn printed(place: &Installation, words: &[&str], columns: Option<usize>) -> String {
+    let mut command = place.command(words);
+    if let Some(columns) = columns {
+        command.env("COLUMNS", columns.to_string());
+    }
+    let ran: Ran = command.output().expect("it runs").into();
+    format!("{}{}", ran.out, ran.err)
 }
 
 #[test]
@@ -82,8 +84,9 @@ fn no_line_of_help_or_of_an_error_breaks_in_a_word() {
     let mut problems = Vec::new();
     for words in &all {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let whole = printed(&place, &words, None);
         for columns in [80, 120] {
-            let [whole, narrow] = folded(&place, &words, columns);
+            let narrow = printed(&place, &words, Some(columns));
             let text = |text: &str| -> Vec<String> {
                 // A command continues behind a backslash.
                 text.replace("\\\n", " ").split_whitespace().map(str::to_owned).collect()

@@ -170,7 +170,7 @@ async fn a_host_that_is_asked_about_opens_a_ticket_and_the_next_try_after_approv
     assert!(server.heads().is_empty(), "nothing came");
 
     approve(&[&id, "--once"]);
-    let foreign = Caller { token: Some("01JD0000000000000000000001".to_owned()), ..one.clone() };
+    let foreign = Caller { session: one.session.clone(), ..host.caller_with_token("foreign") };
     assert_ne!(refused(&foreign, "localhost").await["approvalId"], id.as_str(), "of another caller");
     let reached = host.send_as(&one, fetch("localhost")).await;
     assert_eq!(reached["data"]["stdout"], "from elsewhere\n", "{reached:#}");
@@ -397,8 +397,7 @@ async fn what_is_started_keeps_its_ports_and_its_proxy_and_other_callers_reach_n
     let mine = host.run(json!(["curl", "-sS", "http://127.0.0.1:8000/mine.txt"])).await;
     assert_eq!(mine["stdout"], "mine\n", "{mine:#}");
     // Another caller has another network, where nothing listens at either port.
-    let local = Caller::local(Transport::Stdio);
-    let other = Caller { name: "other".to_owned(), token: Some("other-token".to_owned()), ..local };
+    let other = host.caller_with_token("other");
     for words in [
         json!(["curl", "-sS", "http://127.0.0.1:8000/mine.txt"]),
         json!(["curl", "-sS", "--noproxy", "", "-x", proxy, format!("http://{named}/file.txt")]),

@@ -29,7 +29,7 @@ async fn a_started_server_is_reached_by_the_next_command_of_its_caller_and_scope
     let world = TestScope::for_processes(json!({"sandbox": "full", "shell": "sandboxed"}));
     let host = world.host();
     let local = Caller::local(Transport::Stdio);
-    let other = Caller { name: "other".to_owned(), token: Some("other-token".to_owned()), ..local.clone() };
+    let other = host.caller_with_token("other");
     let before = ask(&host, &local, "app").await;
     assert_ne!(before["exitCode"], 0, "nothing listens yet: {before:#}");
     let server = host.start(json!(SERVER)).await;

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::process::{Child, Stdio};
 use std::sync::{Arc, LazyLock};
 
+use bailiwick::adapters::auth::KeyRing;
 use bailiwick::adapters::backend::{Backend, Embedded};
 use bailiwick::config::{NewToken, Tokens};
 use bailiwick::contract::{Caller, Envelope, Progress, Transport, id, time};
@@ -100,6 +101,13 @@ impl TestService {
     pub fn for_waits_with(capabilities: &[&str]) -> Self {
         let policy = json!({"allowedCommands": ["python3 *"], "network": "loopback"});
         TestScope::new().with_capabilities(capabilities).with_policy(policy).host()
+    }
+
+    /// Returns a caller with a token of its own, which exists: what it runs is not ended as that of a revoked one is.
+    pub fn caller_with_token(&self, name: &str) -> Caller {
+        make_token(&self.dirs, name, None, &["*"], &["*"]);
+        let found = KeyRing::open(self.dirs.clone()).profile(name, Transport::Stdio);
+        found.expect("the tokens are readable").expect("the token is there")
     }
 
     /// Ends the service, and returns its folders.
