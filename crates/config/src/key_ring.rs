@@ -118,6 +118,21 @@ impl KeyRing {
         Ok(made)
     }
 
+    /// Changes the login that has a token, as [`KeyRing::edit`] does. `None` where none has it: what strangers present writes
+    /// nothing, and waits for nobody who writes.
+    ///
+    /// # Errors
+    /// As [`KeyRing::edit`].
+    pub fn edit_login<T>(
+        &self,
+        presented: &str,
+        change: impl FnOnce(&mut Tokens) -> Result<T, ConfigError>,
+    ) -> Result<Option<T>, ConfigError> {
+        // While the tokens cannot be read, the change says why.
+        let is_known = self.with(|tokens| tokens.is_of_login(presented)).unwrap_or(true);
+        if is_known { self.edit(change).map(Some) } else { Ok(None) }
+    }
+
     /// Says for the history why a token opens nothing, and whose it is, if that is known.
     pub fn why_refused(&self, presented: &str) -> (Option<String>, String) {
         match self.with(|tokens| tokens.expired(presented).map(str::to_owned)).ok().flatten() {

@@ -139,6 +139,17 @@ impl Tokens {
         Ok(LoginTokens { record, access, refresh })
     }
 
+    /// Returns whether a login has this token: its access token, or a refresh token, used ones too.
+    pub fn is_of_login(&self, presented: &str) -> bool {
+        let is_its = |record: &TokenRecord| {
+            record.login.as_ref().is_some_and(|login| {
+                let refresh = std::iter::once(&login.refresh_hash).chain(&login.used_refresh_hashes);
+                refresh.chain([&record.hash]).any(|it| is_hash_of(it, presented))
+            })
+        };
+        self.records.iter().any(is_its)
+    }
+
     /// Uses a refresh token: it is exchanged for new tokens, or ends its login if it was used before. Call
     /// [`Tokens::save`].
     ///
@@ -250,6 +261,10 @@ mod tests {
             let other = tokens.log_in(login("Claude"), 0).expect("logged in");
             assert_eq!(other.record.name, "Claude 2");
             let second = renewed(tokens.refresh(&first.refresh, "client-1", 1).expect("renewed"));
+            for its in [&first.refresh, &second.access, &second.refresh] {
+                assert!(tokens.is_of_login(its));
+            }
+            assert!(!tokens.is_of_login(&first.access) && !tokens.is_of_login("bwl_other"));
             let again = tokens.refresh(&first.refresh, "client-1", 2).expect("judged");
             assert!(matches!(again, Refresh::Reused(record) if record.name == "Claude"));
             assert!(tokens.verify(&second.access, 2).is_none());

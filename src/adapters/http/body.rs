@@ -8,11 +8,14 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::body::{Body, Bytes, HttpBody};
-use http::{HeaderMap, StatusCode};
+use axum::extract::Request;
+use http::StatusCode;
+use http::header::EXPECT;
 use hyper::body::{Frame, SizeHint};
 use tokio::runtime::Handle;
 
-use super::connections::ServedRequest;
+use super::connections::{Connection, ServedRequest, Wait};
+use super::guard::Peer;
 use super::settings::MAX_BODY_BYTES;
 
 /// How long a client may take to send a body.
@@ -71,21 +74,30 @@ async fn next(body: &mut Body) -> Option<Result<Frame<Bytes>, axum::Error>> {
     poll_fn(|cx| Pin::new(&mut *body).poll_frame(cx)).await
 }
 
-/// A request's body. What is left of it when it is dropped is thrown away, for a while, after the answer.
+/// A request's body. While it is waited for, its connection does no work: it can be dropped for another. What is left of it
+/// when it is dropped is thrown away, for a while, after the answer.
 pub(super) struct RequestBody {
     body: Body,
+    /// Its connection, where that is known.
+    connection: Option<Arc<Connection>>,
+    waiting: Option<Wait>,
     /// Whether something was left: the connection must be closed after the answer.
     was_left: Arc<AtomicBool>,
+    /// Whether the client sends it only when it is asked to: what is left of it is then never sent.
+    is_sent_when_asked: bool,
 }
 
 impl RequestBody {
     /// Wraps the body of a request. The flag is set when it is dropped before its end.
-    pub fn wrap(headers: &HeaderMap, body: Body, was_left: Arc<AtomicBool>) -> Body {
-        // One that is never sent unless it is asked for is left alone.
-        if body.is_end_stream() || headers.contains_key("expect") {
-            return body;
-        }
-        Body::new(Self { body, was_left })
+    pub fn wrap(request: Request, was_left: Arc<AtomicBool>) -> Request {
+        let is_sent_when_asked = request.headers().contains_key(EXPECT);
+        let connection = request.extensions().get::<Peer>().map(|peer| Arc::clone(&peer.connection));
+        request.map(|body| {
+            if body.is_end_stream() {
+                return body;
+            }
+            Body::new(Self { body, connection, waiting: None, was_left, is_sent_when_asked })
+        })
     }
 }
 
@@ -97,7 +109,13 @@ impl HttpBody for RequestBody {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        Pin::new(&mut self.body).poll_frame(cx)
+        let frame = Pin::new(&mut self.body).poll_frame(cx);
+        if frame.is_ready() {
+            self.waiting = None;
+        } else if self.waiting.is_none() {
+            self.waiting = self.connection.as_ref().map(Connection::wait);
+        }
+        frame
     }
 
     fn is_end_stream(&self) -> bool {
@@ -111,7 +129,7 @@ impl HttpBody for RequestBody {
 
 impl Drop for RequestBody {
     fn drop(&mut self) {
-        if self.body.is_end_stream() {
+        if self.body.is_end_stream() || self.is_sent_when_asked {
             return;
         }
         self.was_left.store(true, Ordering::Release);

@@ -156,6 +156,11 @@ impl Connection {
         }
     }
 
+    /// Notes that the handshake is over: the first head has not begun.
+    pub fn await_requests(&self) {
+        self.enter(Phase::Idle);
+    }
+
     /// Notes whether the client takes what is written.
     pub fn is_read(&self, is_read: bool) {
         let mut activity = self.activity();
@@ -292,6 +297,8 @@ mod tests {
         assert!(!connection.is_overdue(), "proxies keep connections for 90 seconds");
         connection.activity().head_began = Some(before(HEAD_TIMEOUT));
         assert!(connection.is_overdue());
+        connection.await_requests();
+        assert!(!connection.is_overdue(), "bytes of a handshake are no head");
         let work = connection.work();
         connection.activity().since = before(Duration::from_secs(3_600));
         assert!(!connection.is_overdue(), "a request may take its time");

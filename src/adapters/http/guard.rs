@@ -71,9 +71,7 @@ pub(super) struct Guard {
 /// Checks host and origin, on every route, and adds the headers that every answer carries.
 pub(super) async fn check_address(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response {
     let body_was_left = Arc::new(AtomicBool::new(false));
-    let (parts, body) = request.into_parts();
-    let body = RequestBody::wrap(&parts.headers, body, Arc::clone(&body_was_left));
-    let mut request = Request::from_parts(parts, body);
+    let mut request = RequestBody::wrap(request, Arc::clone(&body_was_left));
     // Steps are those of clients elsewhere: without a public URL there are none.
     let is_watched = (guard.public_only || guard.login.is_some()) && guard.steps.is_watched();
     let step = ClientStep::of_request(request.method(), request.uri().path()).filter(|_| is_watched);

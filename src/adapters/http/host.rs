@@ -58,17 +58,21 @@ pub fn is_host(text: &str) -> bool {
 /// Headers by which a proxy or a tunnel says for whom it speaks.
 ///
 /// # Source
-/// RFC 7239 for `Forwarded`; the others are what nginx, Cloudflare, ngrok and Tailscale send.
+/// RFC 7239 for `Forwarded`, RFC 8586 for `CDN-Loop`; the others are what nginx, HAProxy, Akamai, Fly and Amazon send.
 const FORWARDED: &[&str] = &[
     "forwarded",
     "via",
-    "x-forwarded-for",
-    "x-forwarded-host",
-    "x-forwarded-proto",
+    "cdn-loop",
     "x-real-ip",
-    "cf-connecting-ip",
-    "tailscale-user-login",
+    "x-client-ip",
+    "x-cluster-client-ip",
+    "true-client-ip",
+    "fly-client-ip",
+    "x-amzn-trace-id",
 ];
+/// How further ones begin: those of most proxies, Cloudflare, Tailscale, ngrok and Envoy.
+const FORWARDED_PREFIXES: &[&str] =
+    &["x-forwarded", "x-original-", "x-envoy-", "cf-", "tailscale-", "ngrok-"];
 
 /// The hosts under which the service answers.
 #[derive(Debug, Clone)]
@@ -111,7 +115,10 @@ impl Hosts {
 
     /// Returns whether a tunnel or a proxy says that it has passed a request on.
     pub fn is_passed_on(headers: &HeaderMap) -> bool {
-        FORWARDED.iter().any(|name| headers.contains_key(*name))
+        let says_so = |name: &str| {
+            FORWARDED.contains(&name) || FORWARDED_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+        };
+        headers.keys().any(|name| says_so(name.as_str()))
     }
 
     /// Returns whether an accepted request names a host.
@@ -195,6 +202,39 @@ mod tests {
         assert!(!accepts(&["localhost", "localhost"], "/mcp"));
         assert!(!accepts(&["localhost"], "http://evil.example/mcp"));
         assert!(!accepts(&["localhost"], "http://user@localhost/mcp"));
+    }
+
+    #[test]
+    fn what_a_proxy_adds_is_known_and_what_clients_send_is_not_taken_for_it() {
+        let is_passed_on = |name: &'static str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(name, http::HeaderValue::from_static("192.0.2.1"));
+            Hosts::is_passed_on(&headers)
+        };
+        for name in [
+            "forwarded",
+            "via",
+            "x-forwarded-for",
+            "x-forwarded-server",
+            "x-forwarded",
+            "x-real-ip",
+            "x-client-ip",
+            "true-client-ip",
+            "cf-connecting-ip",
+            "cf-ray",
+            "cdn-loop",
+            "tailscale-user-login",
+            "ngrok-trace-id",
+            "x-original-host",
+            "x-envoy-external-address",
+        ] {
+            assert!(is_passed_on(name), "{name}");
+        }
+        for name in
+            ["user-agent", "origin", "x-request-id", "sec-fetch-site", "mcp-protocol-version", "cookie"]
+        {
+            assert!(!is_passed_on(name), "{name}");
+        }
     }
 
     #[test]

@@ -227,7 +227,7 @@ async fn attend(
     let peer = Peer { address: from.ip(), id: id::new_id().into(), connection: Arc::clone(&connection) };
     let stream = NotedStream { stream, connection: Arc::clone(&connection) };
     let Some(tls) = tls else { return exchange(stream, peer, router, &shutdown).await };
-    // The handshake is a part of the first head: it takes its time.
+    // The handshake may take as long as a head.
     if let Some(Some(stream)) = in_time(&connection, &shutdown, pin!(tls.accept(stream))).await {
         exchange(stream, peer, router, &shutdown).await;
     }

@@ -4,9 +4,10 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use bailiwick::adapters::http::HttpSettings;
-use bailiwick::config::{LoginCode, PublicUrl, Tokens};
+use bailiwick::config::{LoginCode, PublicUrl, Tokens, edit_lock};
 use bailiwick::contract::{Cancel, time};
 use bailiwick::history::Filter;
+use bailiwick::platform::fs::FileStamp;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::{Value, json};
@@ -500,6 +501,14 @@ async fn strangers_leave_nothing_behind() {
     }
     let client = login.register(REDIRECT).await;
     let (asked, cookie) = login.open(&Login::link(&client, &[])).await;
+    // What no login has is answered without a look at the file, also while somebody changes it.
+    let lock = edit_lock(&login.house.dirs).expect("free");
+    let (name, made) = (Tokens::path(&login.house.dirs), FileStamp::of(&Tokens::path(&login.house.dirs)));
+    assert_eq!(error(&login.renew(&client, "bwl_unknown").await), "invalid_grant");
+    let form = form(&[("token", "bwl_unknown"), ("client_id", &client)]);
+    assert_eq!(login.send("POST", "/oauth/revoke", &[FORM], &form).await.status, 200);
+    assert_eq!(FileStamp::of(&name), made);
+    drop(lock);
     let code = login.code();
     for _ in 0..20 {
         login.post(&cookie, &[("request", &asked), ("code", "AAAA-AAAA-AAAA")]).await;

@@ -102,6 +102,20 @@ impl LoginServer {
         spawn_blocking(move || keys.edit(change)).await.expect("changing tokens does not panic")
     }
 
+    /// Changes the login that has a token, off the runtime's threads. `None` where none has it.
+    ///
+    /// # Errors
+    /// As [`KeyRing::edit`].
+    pub async fn edit_login<T: Send + 'static>(
+        &self,
+        presented: String,
+        change: impl FnOnce(&mut Tokens, &str) -> Result<T, ConfigError> + Send + 'static,
+    ) -> Result<Option<T>, ConfigError> {
+        let keys = Arc::clone(&self.keys);
+        let edit = move || keys.edit_login(&presented, |tokens| change(tokens, &presented));
+        spawn_blocking(edit).await.expect("changing tokens does not panic")
+    }
+
     /// Records why a login is refused, and answers without saying why.
     pub async fn refuse(&self, asker: &Asker, code: &str, reason: &str) -> Response {
         self.record_refusal(asker, reason).await;

@@ -116,15 +116,15 @@ async fn renew(server: &Arc<LoginServer>, asker: &Asker, form: &Form, client_id:
         return wrong("invalid_request", "`refresh_token` is needed");
     };
     let client_id = client_id.to_owned();
-    let used = move |tokens: &mut Tokens| tokens.refresh(&presented, &client_id, now_ms());
-    match server.edit(used).await {
-        Ok(Refresh::Renewed(issued)) => granted(&issued),
-        Ok(Refresh::Reused(record)) => {
+    let used = move |tokens: &mut Tokens, presented: &str| tokens.refresh(presented, &client_id, now_ms());
+    match server.edit_login(presented, used).await {
+        Ok(Some(Refresh::Renewed(issued))) => granted(&issued),
+        Ok(Some(Refresh::Reused(record))) => {
             let reason =
                 format!("a refresh token of `{}` was used a second time; the login was ended", record.name);
             server.refuse(asker, "invalid_grant", &reason).await
         }
-        Ok(Refresh::Unknown) => {
+        Ok(Some(Refresh::Unknown) | None) => {
             server
                 .refuse(asker, "invalid_grant", "a refresh token is unknown, too old, or of another client")
                 .await
@@ -145,7 +145,7 @@ pub async fn revoke(State(server): State<Arc<LoginServer>>, headers: HeaderMap, 
         return wrong("invalid_request", "`token` and `client_id` are needed");
     };
     let (token, client_id) = (token.to_owned(), client_id.to_owned());
-    match server.edit(move |tokens| Ok(tokens.log_out(&token, &client_id))).await {
+    match server.edit_login(token, move |tokens, token| Ok(tokens.log_out(token, &client_id))).await {
         Ok(_) => reply(StatusCode::OK, "{}"),
         Err(_) => unavailable(),
     }

@@ -50,7 +50,14 @@ impl Tls {
             return None;
         }
         if first == [HANDSHAKE] {
-            return self.acceptor.accept(stream).await.ok();
+            let mut stream = self.acceptor.accept(stream).await.ok()?;
+            let (transport, session) = stream.get_mut();
+            transport.connection.await_requests();
+            // What came along with the end of the handshake is the beginning of a head.
+            if session.process_new_packets().ok()?.plaintext_bytes_to_read() > 0 {
+                transport.connection.heard();
+            }
+            return Some(stream);
         }
         stream.write_all(ANSWER).await.ok()?;
         stream.shutdown().await.ok()?;
