@@ -155,6 +155,10 @@ fn unit(job: &Job) -> String {
          {environment}\
          # Started processes outlive the service: their keepers are not stopped with it.\n\
          KillMode=process\n\
+         # Each command gets a control group of its own, which bounds its memory and its processes.\n\
+         # DelegateSubgroup is known from version 254 on; before, commands have none.\n\
+         Delegate=memory pids\n\
+         DelegateSubgroup=service\n\
          Restart=on-failure\n\
          RestartSec=2\n\
          \n\

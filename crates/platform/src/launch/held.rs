@@ -37,6 +37,8 @@ pub(super) mod layer {
     pub(in super::super) const LANDLOCK: u32 = 1 << 9;
     pub(in super::super) const SECCOMP: u32 = 1 << 10;
     pub(in super::super) const SANDBOX_EXEC: u32 = 1 << 11;
+    /// A control group of Linux, which bounds the memory that all processes take together.
+    pub(in super::super) const CONTROL_GROUP: u32 = 1 << 12;
     /// A job object of Windows, which leaves nothing behind.
     pub(in super::super) const JOB_OBJECT: u32 = 1 << 20;
 
@@ -44,6 +46,7 @@ pub(super) mod layer {
     pub(in super::super) const NAMES: &[(u32, &str)] = &[
         (SESSION, "session"),
         (LIMITS, "limits"),
+        (CONTROL_GROUP, "controlGroup"),
         (USER_NAMESPACE, "userNamespace"),
         (MOUNT_NAMESPACE, "mountNamespace"),
         (PROCESS_NAMESPACE, "processNamespace"),

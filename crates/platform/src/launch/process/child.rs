@@ -97,6 +97,10 @@ impl Child<'_> {
         wait: Option<&OwnedFd>,
     ) -> Result<std::convert::Infallible, Stop> {
         hold::end_with(self.parent)?;
+        // Before anything of it takes memory.
+        if let Some(group) = &self.prepared.group {
+            group.join();
+        }
         rustix::stdio::dup2_stdin(self.wiring.stdin).map_err(at("standard streams"))?;
         rustix::stdio::dup2_stdout(self.wiring.stdout).map_err(at("standard streams"))?;
         rustix::stdio::dup2_stderr(self.wiring.stderr).map_err(at("standard streams"))?;

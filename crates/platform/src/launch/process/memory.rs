@@ -1,8 +1,10 @@
 //! The memory that a job takes, measured while it runs, and ending it where that is more than it may.
 
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use super::system::{JobMemory, Reach};
+use super::prepare::Prepared;
+use super::system::{JobGroup, JobMemory, Reach};
 use crate::launch::MemoryExcess;
 
 /// When a job is measured first. What ends before is never measured.
@@ -21,14 +23,20 @@ pub(super) struct MemoryWatch {
     memory: JobMemory,
     due: Option<Instant>,
     excess: Option<MemoryExcess>,
+    /// Where the kernel bounds it, too.
+    group: Option<Rc<JobGroup>>,
 }
 
 impl MemoryWatch {
     /// Begins to watch a job that runs now.
-    pub(super) fn start(limit: Option<u64>) -> Self {
+    pub(super) fn of(job: &Prepared) -> Self {
+        Self { group: job.group.clone(), ..Self::start(job.limits.job_memory_bytes) }
+    }
+
+    fn start(limit: Option<u64>) -> Self {
         let is_measured = limit.is_some() && JobMemory::IS_MEASURED;
         let due = is_measured.then(|| Instant::now() + FIRST_LOOK);
-        Self { limit, memory: JobMemory::start(), due, excess: None }
+        Self { limit, memory: JobMemory::start(), due, excess: None, group: None }
     }
 
     /// Returns in how long it wants to measure.
@@ -37,8 +45,8 @@ impl MemoryWatch {
     }
 
     /// Returns what the job took, once it was found to take more than it may.
-    pub(super) const fn excess(&self) -> Option<MemoryExcess> {
-        self.excess
+    pub(super) fn excess(&self) -> Option<MemoryExcess> {
+        self.excess.or_else(|| self.group.as_ref()?.excess())
     }
 
     /// Measures, if that is due. Returns whether the job has to end.

@@ -3,13 +3,14 @@
 use std::ffi::CString;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
+use std::rc::Rc;
 
 use rustix::fs::{Mode, OFlags};
 
 use super::proxy_port::open_proxy_port;
 use super::supervisor::Streams;
 use super::system::hold::{self, Entered, OpenProgram, Shutting};
-use super::system::{Kit, Reach};
+use super::system::{JobGroup, Kit, Reach};
 use crate::launch::held::Names;
 use crate::launch::wire::{Order, Report};
 use crate::launch::{LaunchError, ProcessLimits, Step};
@@ -30,6 +31,8 @@ pub(super) struct Prepared {
     pub(super) limits: ProcessLimits,
     /// What each command puts around itself; none at the level none.
     pub(super) shutting: Option<Shutting>,
+    /// The control group that each command goes into, if there is one.
+    pub(super) group: Option<Rc<JobGroup>>,
     pub(super) level: Containment,
     pub(super) network: Network,
     pub(super) layers: Names,
@@ -46,6 +49,7 @@ pub(super) struct Shut {
     pub(super) open: Names,
     /// The limits as each command sets them.
     pub(super) limits: ProcessLimits,
+    pub(super) group: Option<Rc<JobGroup>>,
 }
 
 /// Names the step in an error of the system.
@@ -102,11 +106,12 @@ pub(super) fn finish(
         })
         .chain(reach.mark().map(Ok))
         .collect::<Result<Vec<_>, _>>()?;
-    let Shut { shutting, network, layers, open, limits } =
+    let Shut { shutting, network, layers, open, limits, group } =
         hold::shut(kit, &hold, limits, entered, terminal.as_ref())?;
     Ok(Prepared {
         open,
         limits,
+        group,
         plan,
         programs,
         environment,

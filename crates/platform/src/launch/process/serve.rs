@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::os::fd::{AsFd, OwnedFd};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -13,7 +14,7 @@ use rustix::process::{Pid, Resource, Rlimit, WaitOptions, wait};
 use super::keeper::{KeptParcel, keep};
 use super::prepare::failed;
 use super::supervisor::{Streams, send_report, supervise};
-use super::system::{self, Kit, Reach, SharedNetwork, Signals, Trace, sys};
+use super::system::{self, JobGroup, Kit, Reach, SharedNetwork, Signals, Trace, sys};
 use crate::launch::protect::Placeholders;
 use crate::launch::wire::{self, Head, Kind, Report};
 use crate::launch::{LAUNCHER_NAME, handing};
@@ -61,6 +62,8 @@ struct Launcher {
     networks: HashMap<String, SharedNetwork>,
     /// The groups of the children that have such an interface.
     groups: HashMap<Pid, String>,
+    /// The control groups of the children that have one.
+    control_groups: HashMap<Pid, Rc<JobGroup>>,
     /// Those that last, each with the placeholders that are removed after it.
     keepers: HashMap<Pid, Placeholders>,
     /// Whether the service is gone: no more jobs will come.
@@ -99,6 +102,7 @@ impl Launcher {
             leftovers: Vec::new(),
             networks: HashMap::new(),
             groups: HashMap::new(),
+            control_groups: HashMap::new(),
             keepers: HashMap::new(),
             is_over: false,
         })
@@ -159,9 +163,11 @@ impl Launcher {
             Ok(trace) => trace,
             Err(error) => return send_report(&arrival.control, &Report::Failed(failed("trace")(error))),
         };
+        let control_group = self.kit.create_group();
         let forked = match self.fork(level, network, group.as_ref()) {
             Ok(forked) => forked,
             Err(error) => {
+                control_group.into_iter().for_each(|group| self.kit.end_group(group));
                 self.forget_networks();
                 return send_report(&arrival.control, &Report::Failed(failed("fork")(error)));
             }
@@ -170,6 +176,7 @@ impl Launcher {
             sys::Forked::Parent(pid) => {
                 self.supervisors.extend(Pid::from_raw(pid).map(|pid| (pid, trace)));
                 self.groups.extend(Pid::from_raw(pid).zip(group));
+                self.control_groups.extend(Pid::from_raw(pid).zip(control_group));
                 if kind == Kind::Kept {
                     self.keepers.extend(Pid::from_raw(pid).map(|pid| (pid, arrival.placeholders)));
                 }
@@ -178,6 +185,8 @@ impl Launcher {
                 let Arrival { control, parcel, placeholders, .. } = arrival;
                 // These copies are not for this process.
                 self.networks.clear();
+                self.control_groups.clear();
+                self.kit.set_group(control_group);
                 placeholders.hand_over();
                 for (_, placeholders) in self.keepers.drain() {
                     placeholders.hand_over();
@@ -224,6 +233,7 @@ impl Launcher {
         while let Ok(Some((pid, status))) = wait(WaitOptions::NOHANG) {
             self.keepers.remove(&pid);
             self.groups.remove(&pid);
+            self.control_groups.remove(&pid).into_iter().for_each(|group| self.kit.end_group(group));
             let trace = self.supervisors.remove(&pid);
             let trace = trace.filter(|_| status.exit_status() != Some(0));
             self.leftovers.extend(trace.map(|trace| (trace, Instant::now() + MAX_KILL_WAIT)));

@@ -150,7 +150,7 @@ impl Supervisor<'_> {
         let processes = prepared.start(step, position)?;
         if position == 0 {
             self.report(&prepared.running());
-            self.memory = MemoryWatch::start(prepared.limits.job_memory_bytes);
+            self.memory = MemoryWatch::of(prepared);
         }
         Ok(self.wait_for_step(processes)?)
     }

@@ -264,7 +264,7 @@ impl Keeper {
     fn note_start(&mut self, prepared: &Prepared, max_time: Duration) {
         self.max_time = Instant::now().checked_add(max_time);
         self.idle_at = Instant::now().checked_add(IDLE);
-        self.memory = MemoryWatch::start(prepared.limits.job_memory_bytes);
+        self.memory = MemoryWatch::of(prepared);
         let report = prepared.running();
         if let Some(held) = report.held() {
             let status = self.record.change();

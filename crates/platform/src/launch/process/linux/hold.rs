@@ -51,7 +51,9 @@ pub(in super::super) struct Entered(Names);
 pub(in super::super) fn enter(kit: &Kit, order: &Order) -> Result<Entered, LaunchError> {
     prefer_to_be_ended();
     rustix::process::set_child_subreaper(Some(rustix::process::getpid())).map_err(failed("subreaper"))?;
-    let layers = Names(layer::SESSION | layer::LIMITS);
+    let is_bounded = kit.group.as_ref().is_some_and(|group| group.bound(&order.limits));
+    let in_group = if is_bounded { layer::CONTROL_GROUP } else { 0 };
+    let layers = Names(layer::SESSION | layer::LIMITS | in_group);
     Ok(Entered(match order.hold.level {
         Containment::Full => layers.with(enter_namespaces(kit, order)?),
         Containment::None | Containment::Partial => layers,
@@ -100,6 +102,7 @@ pub(in super::super) fn shut(
         layers,
         open: Names(open_at(kit, level, network, hold, &limits)),
         limits: own_limits(kit, level, limits),
+        group: kit.group.clone(),
     })
 }
 

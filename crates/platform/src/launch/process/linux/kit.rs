@@ -5,10 +5,12 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, readlinkat, statat};
 
+use super::cgroup::{JobGroup, JobGroups};
 use super::filter::{Instruction, filter};
 use super::namespaces::Owner;
 use crate::launch::{InnerSandboxes, SetGroupId, sys};
@@ -87,6 +89,10 @@ pub(in super::super) struct Kit {
     limits_namespaces: bool,
     /// How many bytes of files a job can have in memory, in `/tmp` and `/dev/shm`.
     pub(super) memory_for_files: u64,
+    /// The control groups of jobs, where there are any.
+    groups: Option<JobGroups>,
+    /// That of the job whose supervisor this process is.
+    pub(super) group: Option<Rc<JobGroup>>,
 }
 
 impl Kit {
@@ -106,6 +112,8 @@ impl Kit {
             filters: filters(),
             limits_namespaces: has_process_limits_in_namespaces(),
             memory_for_files: memory_for_files(),
+            groups: JobGroups::divide(),
+            group: None,
         })
     }
 
@@ -119,6 +127,23 @@ impl Kit {
         let counts = self.owner.user() != 0 && level != Containment::Full;
         if counts && self.tasks.is_none_or(|(counted, _)| counted.elapsed() > MAX_AGE_OF_TASKS) {
             self.tasks = Some((Instant::now(), tasks_of(self.owner)));
+        }
+    }
+
+    /// Creates the control group of a new job, where there are any.
+    pub(in super::super) fn create_group(&mut self) -> Option<Rc<JobGroup>> {
+        self.groups.as_mut().and_then(JobGroups::create)
+    }
+
+    /// Takes the group of the job whose supervisor this process is.
+    pub(in super::super) fn set_group(&mut self, group: Option<Rc<JobGroup>>) {
+        (self.groups, self.group) = (None, group);
+    }
+
+    /// Ends the group of a job that is over.
+    pub(in super::super) fn end_group(&mut self, group: Rc<JobGroup>) {
+        if let Some(groups) = &mut self.groups {
+            groups.end(group);
         }
     }
 

@@ -1,5 +1,6 @@
 //! What only Linux has: namespaces, Landlock, seccomp, subreapers, processes held by descriptor.
 
+mod cgroup;
 mod closed;
 mod descendants;
 mod filter;
@@ -16,6 +17,7 @@ mod terminal;
 mod tree;
 mod worker;
 
+pub(super) use cgroup::JobGroup;
 pub(super) use descendants::{Reach, Trace};
 pub(super) use forking::{SharedNetwork, adopt_orphans, fork_supervisor, go_within_if_asked, own_number};
 pub(super) use kit::Kit;

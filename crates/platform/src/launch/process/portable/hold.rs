@@ -97,7 +97,7 @@ pub(in super::super) fn shut(
         processes: limits.processes.map(|limit| limit.saturating_add(kit.tasks_of_user())),
         ..limits
     };
-    Ok(Shut { shutting, network, layers, open: Names(open), limits })
+    Ok(Shut { shutting, network, layers, open: Names(open), limits, group: None })
 }
 
 /// Returns the level that a result shows.

@@ -3,10 +3,12 @@
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use rustix::fs::{Mode, OFlags};
 
+use super::cgroup::JobGroup;
 use super::processes;
 use bailiwick_contract::command::Containment;
 
@@ -42,6 +44,20 @@ impl Kit {
             self.tasks = Some((Instant::now(), processes::of_user().len() as u64));
         }
     }
+
+    /// Creates none: only Linux has control groups.
+    #[expect(clippy::unused_self, clippy::needless_pass_by_ref_mut, reason = "other systems have them")]
+    pub(in super::super) const fn create_group(&mut self) -> Option<Rc<JobGroup>> {
+        None
+    }
+
+    /// Has none to take.
+    #[expect(clippy::unused_self, clippy::needless_pass_by_ref_mut, reason = "other systems have them")]
+    pub(in super::super) fn set_group(&mut self, _: Option<Rc<JobGroup>>) {}
+
+    /// Has none to end.
+    #[expect(clippy::unused_self, clippy::needless_pass_by_ref_mut, reason = "other systems have them")]
+    pub(in super::super) fn end_group(&mut self, _: Rc<JobGroup>) {}
 
     /// Has nothing to let go of.
     #[expect(clippy::unused_self, clippy::needless_pass_by_ref_mut, reason = "other systems have more in it")]

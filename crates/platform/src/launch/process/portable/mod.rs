@@ -2,6 +2,7 @@
 //!
 //! On Linux it is compiled with the feature `portable-launch` only, so that tests run it; it holds nothing there.
 
+mod cgroup;
 mod descendants;
 mod forking;
 pub(super) mod hold;
@@ -16,6 +17,7 @@ mod terminal;
 mod within;
 mod worker;
 
+pub(super) use cgroup::JobGroup;
 pub(super) use descendants::{Reach, Trace};
 pub(super) use forking::{SharedNetwork, adopt_orphans, fork_supervisor, own_number};
 pub(super) use kit::Kit;
