@@ -99,25 +99,32 @@ async fn an_approval_is_for_one_request_and_survives_a_restart() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_approval_is_for_that_request_and_that_caller_alone() {
-    let host = asks_for_writing();
-    let id = ticket(&host.send(write("new.txt", "text")).await);
+    let host = TestScope::new().with_field("ask", json!(["fs:write"])).with_copy("twin").save().host();
+    let within = |scope: &str, mut request: Value| {
+        request["scope"] = json!(scope);
+        request
+    };
+    let approved = within("app", write("new.txt", "text"));
+    let id = ticket(&host.send(approved.clone()).await);
     approve(&host, &[&id, "--once"]);
     let foreign =
         Caller { token: Some("01JD0000000000000000000001".to_owned()), ..Caller::local(Transport::Http) };
+    let create = json!({"op": "file.create", "target": "new.txt", "input": {"content": "text"}});
+    let with_option = json!({"op": "file.write", "target": "new.txt", "input": {"content": "text"}, "options": {"createParents": true}});
+    let local = Caller::local(Transport::Stdio);
     for (caller, envelope) in [
-        (Caller::local(Transport::Stdio), write("new.txt", "other text")),
-        (Caller::local(Transport::Stdio), write("other.txt", "text")),
-        (
-            Caller::local(Transport::Stdio),
-            json!({"op": "file.create", "target": "new.txt", "input": {"content": "text"}}),
-        ),
-        (foreign, write("new.txt", "text")),
+        (&local, within("app", write("new.txt", "other text"))),
+        (&local, within("app", write("other.txt", "text"))),
+        (&local, within("app", create)),
+        (&local, within("app", with_option)),
+        (&local, within("twin", write("new.txt", "text"))),
+        (&foreign, approved.clone()),
     ] {
-        let other = ticket(&host.send_as(&caller, envelope.clone()).await);
+        let other = ticket(&host.send_as(caller, envelope.clone()).await);
         assert_ne!(other, id, "{envelope}");
     }
     assert!(!host.path("new.txt").exists() && !host.path("other.txt").exists());
-    data(&host.send(write("new.txt", "text")).await);
+    data(&host.send(approved).await);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]

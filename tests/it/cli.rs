@@ -569,7 +569,10 @@ fn the_history_shows_every_call_and_its_chain_holds() {
 fn try_does_everything_for_real() {
     let place = Installation::new();
     fs::write(place.project().join("code.rs"), "fn main() {}\n").expect("written");
-    let ran = place.run(&["try", "project", "--json"]);
+    let temporary = place.folder.path().join("tmp");
+    fs::create_dir(&temporary).expect("made");
+    let mut command = place.command(&["try", "project", "--json"]);
+    let ran: Ran = command.env("TMPDIR", &temporary).output().expect("the binary runs").into();
     let told = ran.json();
     let wrong: Vec<&Value> =
         told["steps"].as_array().expect("steps").iter().filter(|step| step["state"] != "ok").collect();
@@ -580,6 +583,7 @@ fn try_does_everything_for_real() {
     left.sort();
     assert_eq!(left, ["code.rs", "hello.txt"], "try changed nothing");
     assert!(!place.config().exists(), "it did not touch the installation");
+    assert_eq!(fs::read_dir(&temporary).expect("there").count(), 0, "the throw-away installation is gone");
 }
 
 // The examples name folders of Unix.
