@@ -18,6 +18,11 @@ use super::programs::{ProgramOutput, Programs};
 
 /// The unit's name.
 pub const UNIT: &str = "bailiwick.service";
+/// The first version that puts a service into a group below the one that it hands over, so that commands can have theirs there.
+///
+/// # Source
+/// systemd.resource-control(5): "DelegateSubgroup=", added in version 254.
+const WITH_SUBGROUPS: u32 = 254;
 
 /// systemd's user manager.
 #[derive(Debug)]
@@ -44,6 +49,12 @@ impl Systemd {
         done(self.name(), &self.ask(words)?)
     }
 
+    /// Returns the version of systemd, if it can be asked.
+    fn version(&self) -> Option<u32> {
+        let said = self.ask(&["--version"]).ok().filter(|said| said.ok)?;
+        version_in(&said.text)
+    }
+
     /// Lets a unit start again that has failed too often.
     fn allow_starts(&self) {
         // One that has never run has nothing to forget, which is an error.
@@ -65,7 +76,7 @@ impl Manager for Systemd {
     }
 
     fn text(&self, job: &Job) -> Result<String, Failure> {
-        Ok(unit(job))
+        Ok(unit(job, self.version()))
     }
 
     fn checked(&self) -> Option<Result<ProgramOutput, Failure>> {
@@ -130,7 +141,14 @@ impl Manager for Systemd {
 }
 
 /// Returns the unit's text.
-fn unit(job: &Job) -> String {
+fn unit(job: &Job, version: Option<u32>) -> String {
+    let groups = if version.is_some_and(|version| version >= WITH_SUBGROUPS) {
+        "# Each command gets a control group of its own, which bounds its memory and its processes.\n\
+         Delegate=memory pids\n\
+         DelegateSubgroup=service\n"
+    } else {
+        ""
+    };
     let mut words = vec![quoted(&job.program), "serve".to_owned()];
     if let Some(config) = &job.config {
         // Only behind the program `$` stands for other things.
@@ -155,10 +173,7 @@ fn unit(job: &Job) -> String {
          {environment}\
          # Started processes outlive the service: their keepers are not stopped with it.\n\
          KillMode=process\n\
-         # Each command gets a control group of its own, which bounds its memory and its processes.\n\
-         # DelegateSubgroup is known from version 254 on; before, commands have none.\n\
-         Delegate=memory pids\n\
-         DelegateSubgroup=service\n\
+         {groups}\
          Restart=on-failure\n\
          RestartSec=2\n\
          \n\
@@ -166,6 +181,12 @@ fn unit(job: &Job) -> String {
          WantedBy=default.target\n",
         words.join(" ")
     )
+}
+
+/// Reads the version of what `systemctl --version` prints: `systemd 257 (257.13-1)`.
+fn version_in(text: &str) -> Option<u32> {
+    let number = text.split_whitespace().skip_while(|word| *word != "systemd").nth(1)?;
+    number.parse().ok()
 }
 
 /// Quotes a word: `%` stands for other things in a unit.
@@ -193,16 +214,34 @@ mod tests {
         assert_eq!(quoted("/%h/$HOME/\"\\"), "\"/%%h/$HOME/\\\"\\\\\"");
     }
 
-    #[test]
-    fn a_service_that_cannot_start_is_not_tried_for_ever() {
-        let job = Job {
+    fn job() -> Job {
+        Job {
             program: "/opt/bailiwick".to_owned(),
             config: None,
             environment: Vec::new(),
             said: String::new(),
             account: String::new(),
+        }
+    }
+
+    #[test]
+    fn commands_have_groups_where_systemd_can_put_the_service_into_one_beside_theirs() {
+        let has_groups = |said: &str| {
+            unit(&job(), version_in(said)).contains("\nDelegate=memory pids\nDelegateSubgroup=service\n")
         };
-        let text = unit(&job);
+        assert!(has_groups("systemd 257 (257.13-1~deb13u1)\n+PAM +AUDIT"));
+        assert!(has_groups("systemd 254 (254)"));
+        for without in
+            ["systemd 253 (253.1)", "systemd 252 (252.38-1~deb12u1)\n+PAM", "", "systemd", "systemd x"]
+        {
+            assert!(!unit(&job(), version_in(without)).contains("Delegate"), "{without}");
+        }
+    }
+
+    #[test]
+    fn a_service_that_cannot_start_is_not_tried_for_ever() {
+        let job = job();
+        let text = unit(&job, None);
         let number = |key: &str| -> u64 {
             let line =
                 text.lines().find_map(|line| line.strip_prefix(&format!("{key}="))).expect("it is there");

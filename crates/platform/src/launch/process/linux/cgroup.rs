@@ -8,23 +8,23 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use rustix::fs::{AtFlags, Mode, OFlags, getxattr, mkdirat, open, openat, unlinkat};
+use rustix::fs::{AtFlags, Mode, OFlags, mkdirat, open, openat, unlinkat};
 
 use super::descendants::read_small;
 use crate::launch::{MemoryExcess, ProcessLimits};
 
 /// Where the unified hierarchy is: alone, or beside those of version 1.
 const HIERARCHIES: &[&str] = &["/sys/fs/cgroup", "/sys/fs/cgroup/unified"];
-/// The attribute by which systemd says that a group is for its service to divide.
-///
-/// # Source
-/// systemd, docs/CGROUP_DELEGATION.md; for user managers since version 251.
-const DELEGATED: &[&str] = &["user.delegate", "trusted.delegate"];
 /// What jobs are bounded by.
 const CONTROLLERS: &[&str] = &["memory", "pids"];
-/// The group below the unit's that the unit puts this program into (`DelegateSubgroup=`), since a group that is divided
-/// holds no processes itself. Without it, a unit that starts again beside its kept processes could not.
+/// The group below the unit's into which systemd puts this program where the unit has `DelegateSubgroup=`: so the unit's own
+/// is this program's to divide, and holds no processes itself. Else a unit that starts again beside kept processes could not.
+///
+/// # Source
+/// systemd.resource-control(5): "DelegateSubgroup="; systemd, docs/CGROUP_DELEGATION.md.
 const OWN: &str = "service";
+/// How the group of a unit ends.
+const UNIT: &str = ".service";
 /// How the groups of jobs begin.
 const JOB: &str = "job-";
 /// How much more than the limit a job may take before the kernel ends it: a measurement that comes in time can say more.
@@ -54,10 +54,9 @@ impl JobGroups {
     /// Divides the group of this program. `None` where it has none that is its own.
     pub(super) fn divide() -> Option<Self> {
         let own = read_small("/proc/self/cgroup")?;
-        HIERARCHIES.iter().find_map(|hierarchy| {
-            let folder = delegated(Path::new(hierarchy), &own)?;
-            Self::below(&folder, CONTROLLERS)
-        })
+        HIERARCHIES
+            .iter()
+            .find_map(|hierarchy| Self::below(&folder_of(Path::new(hierarchy), &own)?, CONTROLLERS))
     }
 
     /// Divides a group, so that others below it have these controllers.
@@ -156,24 +155,14 @@ fn was_ended(events: &str) -> bool {
     [number("oom"), number("oom_kill")].iter().all(|count| count.is_some_and(|count| count > 0))
 }
 
-/// Finds the group of a unit in a hierarchy, by what a process of it says of itself, if the group is its own to divide.
-fn delegated(hierarchy: &Path, own: &str) -> Option<PathBuf> {
-    let folder = folder_of(hierarchy, own)?;
-    let says_so = |name: &&str| {
-        let mut value = [0; 2];
-        getxattr(&folder, *name, &mut value).is_ok_and(|length| value[..length] == *b"1")
-    };
-    DELEGATED.iter().any(says_so).then_some(folder)
-}
-
-/// Returns the folder of the group above the one of a process, if that is [`OWN`]; never the top of the hierarchy.
+/// Returns the folder of the unit's group, by what a process of it says of itself, if it is this program's to divide.
 ///
 /// # Source
 /// cgroups(7): the line of the unified hierarchy begins `0::`; a process outside of its namespace's top has `/..` there.
 fn folder_of(hierarchy: &Path, own: &str) -> Option<PathBuf> {
     let path = own.lines().find_map(|line| line.strip_prefix("0::/"))?;
-    let unit = path.strip_suffix(OWN)?.strip_suffix('/')?;
-    unit.split('/').all(|part| !matches!(part, "" | "." | "..")).then(|| hierarchy.join(unit))
+    let unit = path.strip_suffix(OWN)?.strip_suffix('/').filter(|unit| unit.ends_with(UNIT))?;
+    unit.split('/').all(|part| !matches!(part, "" | "." | ".." | UNIT)).then(|| hierarchy.join(unit))
 }
 
 fn write(folder: &OwnedFd, name: &str, text: &str) -> Option<()> {
@@ -207,11 +196,13 @@ mod tests {
             "0::/\n",
             "0::/service\n",
             "0::/a.service\n",
-            "0::/a/myservice\n",
-            "0::/../x/service\n",
-            "0::/a/../b/service\n",
-            "4:memory:/a/service\n",
-            "0::/a/service (deleted)\n",
+            "0::/a.service/myservice\n",
+            "0::/a.scope/service\n",
+            "0::/.service/service\n",
+            "0::/../x.service/service\n",
+            "0::/a/../b.service/service\n",
+            "4:memory:/a.service/service\n",
+            "0::/a.service/service (deleted)\n",
         ] {
             assert_eq!(of(none), None, "{none:?}");
         }
