@@ -46,6 +46,8 @@ pub(super) struct Connection {
 #[derive(Debug)]
 struct Activity {
     opened: Instant,
+    /// Whether it has had a request.
+    is_used: bool,
     phase: Phase,
     /// Since when the phase lasts.
     since: Instant,
@@ -89,8 +91,14 @@ impl Connections {
         open.next += 1;
         let key = open.next;
         let now = Instant::now();
-        let activity =
-            Activity { opened: now, phase: Phase::Idle, since: now, head_began: None, unread_since: None };
+        let activity = Activity {
+            opened: now,
+            is_used: false,
+            phase: Phase::Idle,
+            since: now,
+            head_began: None,
+            unread_since: None,
+        };
         let connection = Arc::new(Connection {
             address,
             activity: Mutex::new(activity),
@@ -129,7 +137,8 @@ impl Activity {
         let (class, since) = match (self.unread_since, self.phase, self.head_began) {
             (Some(since), _, _) => (0, since),
             (None, Phase::Idle, Some(began)) => (1, began),
-            (None, Phase::Idle, None) => (2, self.since),
+            // A client that has asked something may ask again.
+            (None, Phase::Idle, None) => (if self.is_used { 2 } else { 1 }, self.since),
             (None, Phase::Waiting, _) => (3, self.since),
             (None, Phase::Working, _) => return None,
         };
@@ -173,6 +182,7 @@ impl Connection {
 
     /// Notes that a request is served, until the result is dropped.
     pub fn work(self: &Arc<Self>) -> ServedRequest {
+        self.activity().is_used = true;
         self.enter(Phase::Working);
         ServedRequest(Arc::clone(self))
     }
@@ -238,10 +248,11 @@ mod tests {
         let connections = Arc::<Connections>::default();
         let places = full(&connections);
         let work: Vec<ServedRequest> = places[4..].iter().map(|place| place.connection.work()).collect();
-        // One waits for its body, one is idle, one sends a head, one leaves its answer unread, all for a while.
+        // One waits for its body, one is idle after a request, one sends a head, one leaves its answer unread, all for a while.
         let while_ago = || Instant::now().checked_sub(SETTLED_AFTER).expect("the computer runs longer");
         let waiting = places[0].connection.work();
         let wait = places[0].connection.wait();
+        drop(places[1].connection.work());
         places[2].connection.heard();
         places[2].connection.activity().head_began = Some(while_ago());
         let unread = places[3].connection.work();
@@ -259,6 +270,24 @@ mod tests {
         assert!(connections.take(local()).is_none(), "all work");
         assert!(places[4..].iter().all(|place| !place.connection.dropped.is_cancelled()));
         drop((work, wait, waiting, unread, newcomers));
+    }
+
+    #[test]
+    fn of_idle_connections_those_that_never_had_a_request_go_first() {
+        let connections = Arc::<Connections>::default();
+        let places = full(&connections);
+        let before = |time: Duration| Instant::now().checked_sub(time).expect("the computer runs longer");
+        // A proxy keeps the oldest between requests; strangers open others and say nothing.
+        drop(places[0].connection.work());
+        for place in &places {
+            place.connection.activity().since = before(2 * SETTLED_AFTER);
+        }
+        places[0].connection.activity().since = before(90 * SETTLED_AFTER);
+        let newcomers: Vec<ConnectionSlot> =
+            (1..MAX_CONNECTIONS).map(|_| connections.take(local()).expect("there is room at once")).collect();
+        assert!(!places[0].connection.dropped.is_cancelled());
+        assert!(places[1..].iter().all(|place| place.connection.dropped.is_cancelled()));
+        drop(newcomers);
     }
 
     #[test]

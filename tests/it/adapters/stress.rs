@@ -6,6 +6,7 @@ use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
+use super::tls::{connect, encrypted};
 use crate::patience::PATIENCE;
 use support::http_client::request;
 use support::server::TestServer;
@@ -53,6 +54,25 @@ async fn ten_thousand_handshakes_leave_the_memory_bounded() {
     let grown = resident_bytes().saturating_sub(before);
     // Sessions would take 50 kB each, 500 MB in all; with `cargo test` other tests run in the same process.
     assert!(grown < 200 << 20, "{grown} bytes more");
+    house.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_connection_over_tls_waits_longer_for_its_first_request_than_for_a_head() {
+    let mut house = TestServer::new();
+    let address = house.http_with(encrypted(&house)).await;
+    let mut idle = connect(&house, address, "localhost").await.expect("a handshake");
+    let mut begun = connect(&house, address, "localhost").await.expect("a handshake");
+    begun.write_all(b"GET /healthz HTTP/1.1\r\n").await.expect("written");
+    // The one that has begun a head is given up: then the other has waited as long.
+    let ended = tokio::time::timeout(*PATIENCE, begun.read_to_end(&mut Vec::new())).await;
+    assert!(ended.is_ok(), "a head that does not arrive is given up");
+    idle.write_all(request("GET", "/healthz", &[("Host", "localhost")], "").as_bytes())
+        .await
+        .expect("written");
+    let mut answer = String::new();
+    idle.read_to_string(&mut answer).await.expect("an answer");
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
     house.end().await;
 }
 

@@ -22,12 +22,12 @@ use support::server::TestServer;
 
 const STAT: &str = r#"{"scope":"app","op":"file.stat"}"#;
 
-fn encrypted(house: &TestServer) -> HttpSettings {
+pub(super) fn encrypted(house: &TestServer) -> HttpSettings {
     HttpSettings { tls: Some(TlsConfig::default()), ..house.settings() }
 }
 
 /// Connects as a client that trusts the certificate that Bailiwick has made, under a name.
-async fn connect(
+pub(super) async fn connect(
     house: &TestServer,
     address: SocketAddr,
     name: &str,
