@@ -155,6 +155,26 @@ fn was_ended(events: &str) -> bool {
     [number("oom"), number("oom_kill")].iter().all(|count| count.is_some_and(|count| count > 0))
 }
 
+/// Returns the folder of the control groups that commands see: with the limits that programs look for. The names of other groups
+/// show what runs on the computer.
+pub(super) fn visible_groups() -> PathBuf {
+    let top = Path::new(HIERARCHIES[0]);
+    let is_unified = read_small(&format!("{}/cgroup.controllers", HIERARCHIES[0])).is_some();
+    // Those of version 1 are one for each controller, and programs look at several.
+    let own = read_small("/proc/self/cgroup").filter(|_| is_unified);
+    own.and_then(|own| own_group(top, &own)).unwrap_or_else(|| top.to_owned())
+}
+
+/// Returns the folder of a process's group: of the unit's where that is divided, so that those of jobs are in it.
+fn own_group(hierarchy: &Path, own: &str) -> Option<PathBuf> {
+    let plain = || {
+        let path = own.lines().find_map(|line| line.strip_prefix("0::/"))?;
+        let is_plain = path.split('/').all(|part| !matches!(part, "" | "." | ".."));
+        is_plain.then(|| hierarchy.join(path))
+    };
+    folder_of(hierarchy, own).or_else(plain)
+}
+
 /// Returns the folder of the unit's group, by what a process of it says of itself, if it is this program's to divide.
 ///
 /// # Source
@@ -206,6 +226,22 @@ mod tests {
         ] {
             assert_eq!(of(none), None, "{none:?}");
         }
+    }
+
+    #[test]
+    fn of_the_control_groups_commands_see_their_own() {
+        let of = |text: &str| own_group(Path::new("/sys/fs/cgroup"), text);
+        let seen = |text: &str| of(text).expect("a group").display().to_string();
+        let unit = "user.slice/user@1000.service/app.slice/bailiwick.service";
+        assert_eq!(seen(&format!("0::/{unit}/service\n")), format!("/sys/fs/cgroup/{unit}"));
+        assert_eq!(seen(&format!("0::/{unit}\n")), format!("/sys/fs/cgroup/{unit}"));
+        assert_eq!(seen("0::/user.slice/a.scope\n"), "/sys/fs/cgroup/user.slice/a.scope");
+        // The top of a container's own, and what is above it.
+        for none in ["0::/\n", "0::/../x\n", "4:memory:/a\n"] {
+            assert_eq!(of(none), None, "{none:?}");
+        }
+        let visible = visible_groups();
+        assert!(visible.starts_with("/sys/fs/cgroup"), "{visible:?}");
     }
 
     #[test]

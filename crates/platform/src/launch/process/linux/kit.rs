@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, readlinkat, statat};
 
-use super::cgroup::{JobGroup, JobGroups};
+use super::cgroup::{JobGroup, JobGroups, visible_groups};
 use super::filter::{Instruction, filter};
 use super::namespaces::Owner;
 use crate::launch::{InnerSandboxes, SetGroupId, sys};
@@ -32,7 +32,6 @@ const SYSTEM: &[&str] = &[
     "/gnu/store",
     "/sys/devices/system/cpu",
     "/sys/devices/system/node",
-    "/sys/fs/cgroup",
 ];
 
 /// The most that a job can have in memory as files, whatever the computer has.
@@ -98,7 +97,8 @@ pub(in super::super) struct Kit {
 impl Kit {
     pub(in super::super) fn new() -> io::Result<Self> {
         let owner = Owner::current();
-        let system: Vec<_> = SYSTEM.iter().filter_map(|path| look(Path::new(path))).collect();
+        let places = SYSTEM.iter().map(PathBuf::from).chain([visible_groups()]);
+        let system: Vec<_> = places.filter_map(|path| look(&path)).collect();
         let name_servers = leads_outside(&system);
         Ok(Self {
             null: rustix::fs::open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?,
