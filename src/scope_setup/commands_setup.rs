@@ -6,11 +6,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use bailiwick_config::{
-    CommandRule, NetworkRule, SandboxLevel, ScopeConfig, ShellMode, TokenPattern, TokenRule,
+    CommandRule, NetworkRule, SandboxLevel, ScopeConfig, ShellMode, TokenPattern, TokenRule, UndoMode,
 };
 use bailiwick_contract::{Capability, Containment, Failure, Network};
 use bailiwick_platform::fs::modes::MetadataExt;
-use bailiwick_platform::fs::{Others, Ownership};
+use bailiwick_platform::fs::{CAN_RESTORE_TREES, Others, Ownership};
 use bailiwick_platform::programs::usual_folders;
 use bailiwick_platform::{dirs, machine};
 use bailiwick_policy::command::{Commands, Rules, rule_text};
@@ -89,6 +89,9 @@ pub fn turn_on(scope: &mut ScopeConfig) {
     }
     fill(&mut policy.denied_commands, DENIED.iter().map(|line| (*line).to_owned()).collect());
     policy.shell = ShellMode::Sandboxed;
+    if CAN_RESTORE_TREES {
+        policy.undo = UndoMode::Commands;
+    }
     policy.max_runtime_seconds.get_or_insert(MAX_RUNTIME_SECONDS);
     policy.max_output_bytes.get_or_insert(MAX_OUTPUT_BYTES);
     if policy.search_path.is_empty() && !found.search_path.is_empty() {
@@ -207,6 +210,7 @@ pub fn describe(scope: &ScopeConfig) -> Result<Vec<(&'static str, String)>, Fail
     said.extend([
         ("held by", if now.is_ok() { format!("{held}; network: {network}") } else { held }),
         ("never run", lines(&policy.denied_commands)),
+        ("undo", undo_words(policy.undo).to_owned()),
     ]);
     if !policy.ask_commands.is_empty() {
         let rules = lines(&policy.ask_commands);
@@ -223,6 +227,18 @@ pub fn describe(scope: &ScopeConfig) -> Result<Vec<(&'static str, String)>, Fail
         said.push(("variables", names.join(" ")));
     }
     Ok(said)
+}
+
+/// Says whether what commands change can be taken back.
+const fn undo_words(undo: UndoMode) -> &'static str {
+    match undo {
+        UndoMode::Commands if CAN_RESTORE_TREES => {
+            "`bailiwick undo` takes back what commands change here, except in\nfolders that tools make again, such as \
+             node_modules and target"
+        }
+        UndoMode::Commands => "what commands change cannot be taken back on this system",
+        UndoMode::Files => "what commands change cannot be taken back",
+    }
 }
 
 /// The toolchains of the account that are outside the system's folders.

@@ -20,6 +20,9 @@ mod digests;
 #[cfg(target_os = "linux")]
 mod doctor;
 mod documents;
+// Modes, links and names that are any bytes.
+#[cfg(target_os = "linux")]
+mod undone;
 
 use std::collections::BTreeSet;
 use std::process::ExitCode;
@@ -45,6 +48,8 @@ const MODULES: &[(&str, Trials)] = &[
     ("documents::manual", documents::manual::trials),
     #[cfg(target_os = "linux")]
     ("documents::shown", documents::shown::trials),
+    #[cfg(target_os = "linux")]
+    ("undone", undone::trials),
 ];
 
 fn main() -> ExitCode {

@@ -5,6 +5,9 @@
 mod against_git;
 mod batches;
 mod callers;
+// Modes, links, and commands in sandboxes, as Linux has them.
+#[cfg(target_os = "linux")]
+mod commands;
 // Git is asked thousands of times for the form of a change, minutes under wine; there random patches and the case files land.
 #[cfg(unix)]
 mod corpus;

@@ -109,6 +109,33 @@ impl ShellMode {
     }
 }
 
+/// Whose changes can be taken back.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum UndoMode {
+    /// Those of operations on files.
+    #[default]
+    Files,
+    /// Also those of commands and of scripts of projects, in the folders of the scope.
+    Commands,
+}
+
+impl UndoMode {
+    /// Returns the name in the config.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Files => "files",
+            Self::Commands => "commands",
+        }
+    }
+
+    /// Returns whether it is the default.
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that serde calls")]
+    pub(super) fn is_files(&self) -> bool {
+        *self == Self::Files
+    }
+}
+
 /// How strongly commands are held.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

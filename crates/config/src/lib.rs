@@ -23,7 +23,7 @@ mod tokens;
 
 pub use commands::{
     CommandRule, HostList, NetworkRule, NotWords, OtherHosts, ProcessLifetime, SandboxLevel, ShellMode,
-    TokenPattern, TokenRule, Words,
+    TokenPattern, TokenRule, UndoMode, Words,
 };
 pub use edit_lock::edit_lock;
 pub use error::ConfigError;

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use bailiwick_contract::{Capability, Effect, Network, ScopeType};
 
-use super::commands::{CommandRule, NetworkRule, ProcessLifetime, SandboxLevel, ShellMode};
+use super::commands::{CommandRule, NetworkRule, ProcessLifetime, SandboxLevel, ShellMode, UndoMode};
 use super::public_url::PublicUrl;
 use super::screens::WindowPattern;
 use super::tls::TlsConfig;
@@ -199,6 +199,10 @@ pub struct ScopePolicy {
     /// How strongly commands are held; default `auto`. Where the computer cannot hold them so, they do not run.
     #[serde(skip_serializing_if = "SandboxLevel::is_auto")]
     pub sandbox: SandboxLevel,
+    /// Whose changes `history.undo` takes back: `files` (default) those of operations on files; `commands` also those of
+    /// `command.run` and `package.run`, on Linux. The presets with commands set it there.
+    #[serde(skip_serializing_if = "UndoMode::is_files")]
+    pub undo: UndoMode,
     /// The most memory for each process of a command. Default no bound of its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_memory_megabytes: Option<u64>,

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use sha2::{Digest, Sha256};
 
-use bailiwick_config::{Config, ScopeConfig};
+use bailiwick_config::{Config, ScopeConfig, UndoMode};
 use bailiwick_contract::limits::{MAX_TIMEOUT_SECONDS, SCOPE_OUTPUT_BYTES};
 use bailiwick_contract::{
     Access, Caller, Capability, Effect, ErrorCode, FOR_USER, Failure, RawPath, SCOPE, ScopeType, StageName,
@@ -91,6 +91,7 @@ pub struct Scope {
     processes: ProcessPolicy,
     screen: ScreenRules,
     client_approvals: Vec<Effect>,
+    undo: UndoMode,
     storage_key: String,
     ask_operations: Vec<String>,
     first_uses: FirstUses,
@@ -216,6 +217,7 @@ impl Scope {
             processes: ProcessPolicy::new(&config.policy),
             screen: ScreenRules::compile(&config.policy)?,
             client_approvals: config.policy.client_approvals.clone(),
+            undo: config.policy.undo,
             storage_key: storage_key(config),
             ask_operations: asked_operations(&config.policy.ask_operations)?,
             first_uses: FirstUses::compile(&config.policy.ask_first_use)?,
@@ -275,6 +277,11 @@ impl Scope {
     /// Returns the rules for what is on the screen.
     pub fn screen(&self) -> &ScreenRules {
         &self.screen
+    }
+
+    /// Returns whose changes can be taken back.
+    pub fn undo(&self) -> UndoMode {
+        self.undo
     }
 
     /// Returns whether an approval that is given in a client counts for operations of this kind.

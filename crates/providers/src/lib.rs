@@ -8,6 +8,7 @@ pub mod artifact;
 pub mod code;
 pub mod codex;
 pub mod command;
+pub mod coverage;
 pub mod digest;
 pub mod document;
 pub mod edit;

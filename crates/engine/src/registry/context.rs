@@ -105,6 +105,8 @@ pub struct Request {
     pub id: String,
     /// The id of the batch that it is a step of.
     pub batch: Option<String>,
+    /// Whether it takes back what a batch, or an undo, has left unfinished.
+    pub is_rollback: bool,
     /// The way in for requests that the operation makes.
     pub submit: Arc<dyn Submit>,
 }

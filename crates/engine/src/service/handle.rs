@@ -246,11 +246,12 @@ impl Service {
             return record.refuse(failure).await;
         }
         let submit: Arc<dyn Submit> = Arc::<Self>::clone(self);
+        let is_rollback = origin == Origin::Rollback;
         let batch = match origin {
             Origin::Step(batch) => batch,
             Origin::Client | Origin::Rollback => None,
         };
-        let request = Request { id: record.operation_id().to_owned(), batch, submit };
+        let request = Request { id: record.operation_id().to_owned(), batch, is_rollback, submit };
         let permitted =
             PermittedRequest { permit, caller, request, record, turn, approvals: approval_request };
         dispatch::run(&state, permitted, &gone, progress).await

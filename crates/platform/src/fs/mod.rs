@@ -22,6 +22,7 @@ mod claim;
 mod dir;
 mod door_error;
 mod entries;
+mod entry_mode;
 #[cfg_attr(unix, path = "unix/errors.rs")]
 #[cfg_attr(windows, path = "windows/errors.rs")]
 mod errors;
@@ -91,6 +92,7 @@ pub use claim::{ABANDONED_AFTER, claim_file, hold_file, is_unheld};
 pub use dir::{Dir, DirEntry};
 pub use door_error::DoorError;
 pub use entries::{Entries, EntryPage, FirstInOrder};
+pub use entry_mode::CAN_RESTORE_TREES;
 pub use file_lock::FileLock;
 pub use guard::{Exposure, create_private_dir};
 pub use holes::next_data;

@@ -191,6 +191,12 @@ impl ReadyCommand {
         }
     }
 
+    /// Returns the paths that it cannot change, since they are hidden from it.
+    pub fn hidden_paths(&self) -> impl Iterator<Item = &Path> {
+        let is_enforced = !self.hold.lacks_closed;
+        self.hold.closed.iter().filter(move |_| is_enforced).map(|closed| &*closed.path)
+    }
+
     /// Returns the folder for temporary files, where the sandbox has none of its own.
     pub fn temporary_folder(&self) -> Option<&Path> {
         self.temporary.as_ref().map(TemporaryFolder::path)

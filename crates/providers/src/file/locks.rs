@@ -33,7 +33,7 @@ pub struct LockGuards {
 
 impl LockGuards {
     /// Returns the folder of the locks.
-    pub(super) fn folder(&self) -> &Path {
+    pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }
 }
@@ -57,6 +57,18 @@ impl Locks {
         let mut stripes: Vec<u8> = places.iter().map(|place| stripe(place)).collect();
         stripes.sort_unstable();
         stripes.dedup();
+        self.take_stripes(&stripes, cancel)
+    }
+
+    /// Waits until nobody changes anything, and keeps it so: for what changes a whole tree.
+    ///
+    /// # Errors
+    /// As [`Locks::take`].
+    pub fn take_all(&self, cancel: &Cancel) -> Result<LockGuards, Failure> {
+        self.take_stripes(&(0..STRIPES).collect::<Vec<_>>(), cancel)
+    }
+
+    fn take_stripes(&self, stripes: &[u8], cancel: &Cancel) -> Result<LockGuards, Failure> {
         let mut locks = Vec::with_capacity(stripes.len());
         for stripe in stripes {
             let name = format!("{stripe:02}");

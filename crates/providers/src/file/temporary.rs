@@ -39,7 +39,7 @@ struct SweptFolder {
 
 /// Whether a sweep sees all names of a folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum FolderSize {
+pub(crate) enum FolderSize {
     /// It does.
     Small,
     /// It does not: every temporary name in it needs a lock of its own.
@@ -53,8 +53,8 @@ pub(super) fn temporary_name() -> OsString {
 
 /// A temporary name that is not that of a file which is being written: locked as long as the value lives.
 #[derive(Debug)]
-pub(super) struct TemporaryName {
-    pub(super) name: OsString,
+pub(crate) struct TemporaryName {
+    pub(crate) name: OsString,
     lock: PathBuf,
     _lock: FileLock,
 }
@@ -62,7 +62,7 @@ pub(super) struct TemporaryName {
 impl TemporaryName {
     /// Creates one. `locks` is the folder of Bailiwick's locks, and `place` what is being made.
     #[expect(clippy::disallowed_methods, reason = "the lock is Bailiwick's own, in its state folder")]
-    pub(super) fn new(locks: &Path, place: &str) -> Result<Self, Failure> {
+    pub(crate) fn new(locks: &Path, place: &str) -> Result<Self, Failure> {
         let (id, folder) = (id::new_id(), names_folder(locks));
         match FileLock::try_take(&folder, &id) {
             Ok(Some(lock)) => {
@@ -117,7 +117,7 @@ fn id_of(name: &OsStr) -> Option<&str> {
 
 /// Removes what a crash left in a folder. Looks at each folder once in a while. `locks` is the folder of Bailiwick's
 /// locks.
-pub(super) fn sweep(dir: &WritableDir, locks: &Path) -> FolderSize {
+pub(crate) fn sweep(dir: &WritableDir, locks: &Path) -> FolderSize {
     let swept = || SWEPT.lock().unwrap_or_else(PoisonError::into_inner);
     let last = swept().get_or_insert_default().get(&dir.id()).copied();
     if let Some(last) = last.filter(|last| last.at.elapsed() < SWEPT_FOR) {

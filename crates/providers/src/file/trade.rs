@@ -104,7 +104,7 @@ fn give_back(
 
 /// Renames a file of others that cannot have its name back to a free name beside it. Returns that name, or the temporary
 /// one where it has to stay there.
-fn keep_both(dir: &WritableDir, temporary: &OsStr, name: &OsStr) -> OsString {
+pub(crate) fn keep_both(dir: &WritableDir, temporary: &OsStr, name: &OsStr) -> OsString {
     let short = OsString::from(format!("meanwhile-{}", id::new_id()));
     let mut long = name.to_owned();
     long.push(".");

@@ -9,8 +9,10 @@ mod authors;
 mod record;
 mod seen;
 mod store;
+mod tree;
 
 pub use authors::Authors;
 pub use record::{ChangeSource, FileFacts, Location, Record, Relocation, StoredFile};
 pub use seen::{MAX_SEEN_BYTES, ReadContents};
 pub use store::{Before, Deposit, FileChange, FoundRecord, VersionStore};
+pub use tree::{TreeDraft, TreeSummary};

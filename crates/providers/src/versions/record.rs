@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::tree::TreeSummary;
+
 /// A change of one file or of several together.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {
@@ -30,6 +32,9 @@ pub struct Record {
     /// How things that are kept whole are put back, in order. Where there are any, the files are not put back one by one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub relocations: Vec<Relocation>,
+    /// What a command changed in the folders of the scope, which is kept beside the record.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tree: Option<TreeSummary>,
 }
 
 /// The request that makes a change.

@@ -22,6 +22,7 @@ use bailiwick_platform::fs::{
 };
 
 use super::record::{ChangeSource, FileFacts, Record, Relocation, StoredFile};
+use super::tree::{TreeSummary, trees};
 
 /// The largest content that is kept: of a file that is edited.
 const MAX_CONTENT_BYTES: u64 = 64 << 20;
@@ -30,7 +31,7 @@ const MAX_RECORD_BYTES: u64 = 4 << 20;
 /// How many digits of a hash name a path.
 const PATH_DIGITS: usize = 32;
 /// How much a file takes beside its content.
-const FILE_BYTES: u64 = 4_096;
+pub(super) const FILE_BYTES: u64 = 4_096;
 /// How long a change can be taken back.
 const MAX_AGE: Duration = Duration::from_secs(30 * 24 * 3_600);
 
@@ -101,7 +102,7 @@ pub struct Deposit {
 pub struct FoundRecord {
     /// The record.
     pub record: Record,
-    file: PathBuf,
+    pub(super) file: PathBuf,
     contents_at: u64,
 }
 
@@ -153,7 +154,7 @@ impl VersionStore {
                 }
             })
             .collect();
-        let record = new_record(&undo_id, source, files, Vec::new());
+        let record = new_record(&undo_id, source, files, Vec::new(), None);
         let json = to_line(&record)?;
         let bytes = contents().map(|before| before.content.len() as u64).sum::<u64>() + json.len() as u64;
         let part = self.changes.reserve(bytes + FILE_BYTES, &self.clock)?;
@@ -172,7 +173,7 @@ impl VersionStore {
         relocations: Vec<Relocation>,
     ) -> io::Result<String> {
         let undo_id = id::new_id();
-        let record = new_record(&undo_id, source, files, relocations);
+        let record = new_record(&undo_id, source, files, relocations, None);
         let json = to_line(&record)?;
         let part = self.changes.reserve(json.len() as u64 + FILE_BYTES, &self.clock)?;
         write_record(&part, &record, &json, std::iter::empty())?;
@@ -195,9 +196,15 @@ impl VersionStore {
         }
         for part in self.changes.parts() {
             if fs::remove_file(part.join("log").join(undo_id)).is_ok() {
+                let _ = fs::remove_file(trees(&part).join(undo_id));
                 return;
             }
         }
+    }
+
+    /// Makes room for a change of so many bytes.
+    pub(super) fn reserve_change(&self, bytes: u64) -> io::Result<PathBuf> {
+        self.changes.reserve(bytes, &self.clock)
     }
 
     /// Gives the room of a change back whose things were all put back.
@@ -345,7 +352,7 @@ impl Deposit {
         files: Vec<StoredFile>,
         relocations: Vec<Relocation>,
     ) -> io::Result<()> {
-        let record = new_record(&self.undo_id, source, files, relocations);
+        let record = new_record(&self.undo_id, source, files, relocations, None);
         write_record(&self.part, &record, &to_line(&record)?, std::iter::empty())
     }
 
@@ -373,11 +380,12 @@ fn slot(part: &Path, number: usize) -> Result<Slot, DoorError> {
     Ok(Slot { dir, name: OsString::from(format!("{THING}{number}")) })
 }
 
-fn new_record(
+pub(super) fn new_record(
     undo_id: &str,
     source: ChangeSource<'_>,
     files: Vec<StoredFile>,
     relocations: Vec<Relocation>,
+    tree: Option<TreeSummary>,
 ) -> Record {
     Record {
         undo_id: undo_id.to_owned(),
@@ -390,10 +398,11 @@ fn new_record(
         takes_back: source.takes_back.to_vec(),
         files,
         relocations,
+        tree,
     }
 }
 
-fn to_line(record: &Record) -> io::Result<Vec<u8>> {
+pub(super) fn to_line(record: &Record) -> io::Result<Vec<u8>> {
     let mut json = serde_json::to_vec(record).map_err(io::Error::other)?;
     json.push(b'\n');
     if json.len() as u64 > MAX_RECORD_BYTES {
@@ -410,7 +419,7 @@ fn path_key(scope: &str, path: &str) -> String {
 
 /// Writes a record with its contents, and waits until it is on disk. One that a crash cut off cannot be read, and so
 /// is none.
-fn write_record<'a>(
+pub(super) fn write_record<'a>(
     part: &Path,
     record: &Record,
     json: &[u8],

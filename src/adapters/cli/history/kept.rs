@@ -99,7 +99,7 @@ impl UndoState {
             }
             Self::OutOfReach => "the scope is closed, or has other folders now".to_owned(),
             Self::NothingKept => {
-                "nothing of it is kept: it changed no file or went without undo, what commands change is not kept, or newer changes needed the room"
+                "nothing of it is kept: it changed no file or went without undo, what the command changed is not covered, or newer changes needed the room"
                     .to_owned()
             }
         }

@@ -7,7 +7,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use bailiwick_config::{NetworkRule, OtherHosts, ProcessLifetime, SandboxLevel, ShellMode};
+use bailiwick_config::{NetworkRule, OtherHosts, ProcessLifetime, SandboxLevel, ShellMode, UndoMode};
 use bailiwick_contract::Capability;
 
 use super::super::args::{ConfirmArgs, HereArgs, Preset, capability};
@@ -145,6 +145,10 @@ pub struct ScopeEditArgs {
     #[arg(long, value_name = "MODE", hide_possible_values = true,
         value_parser = word::<ShellMode>(&["off", "sandboxed"]))]
     pub shell: Option<ShellMode>,
+    /// What undo covers: files or commands
+    #[arg(long, value_name = "WHAT", hide_possible_values = true,
+        value_parser = word::<UndoMode>(&["files", "commands"]))]
+    pub undo: Option<UndoMode>,
     /// Let sandboxed commands read this folder
     #[arg(long, value_name = "FOLDER")]
     pub read_path: Vec<PathBuf>,
@@ -174,7 +178,7 @@ pub struct ScopeEditArgs {
     #[arg(long, hide = true, value_parser = clap::value_parser!(u64).range(1_000..))]
     pub max_output_bytes: Option<u64>,
     /// Refuse hard links: true or false
-    #[arg(long, value_name = "BOOL", hide_possible_values = true)]
+    #[arg(long, value_name = "BOOL", hide_possible_values = true, hide = true)]
     pub refuse_hard_links: Option<bool>,
     /// Show displays, windows, processes, nothing
     #[arg(long, value_enum, value_name = "WHAT", require_equals = true, num_args = 0.., value_delimiter = ',',

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::adapters::offer::standing;
 use bailiwick_config::{
-    NetworkRule, OtherHosts, ProcessLifetime, SandboxLevel, ScopeConfig, ScopePolicy, ShellMode,
+    NetworkRule, OtherHosts, ProcessLifetime, SandboxLevel, ScopeConfig, ScopePolicy, ShellMode, UndoMode,
 };
 use bailiwick_contract::{Caller, Capability, Failure, Network, ScopeType, Transport};
 use bailiwick_engine::operations::FAMILIES;
@@ -77,6 +77,8 @@ pub struct CommandsOutput {
     pub hosts: Option<Vec<String>>,
     /// What happens to command strings that need a shell.
     pub shell: ShellMode,
+    /// Whose changes can be taken back.
+    pub undo: UndoMode,
     /// Programs that rules allow, and that can run any code.
     pub any_code: Vec<String>,
     /// Programs that rules allow, and of which that is not known.
@@ -168,6 +170,7 @@ fn commands(config: &ScopeConfig, scope: &Scope) -> Result<CommandsOutput, Failu
         network: hold.network,
         hosts: hold.hosts.as_ref().map(|rules| rules.texts().to_vec()),
         shell: config.policy.shell,
+        undo: config.policy.undo,
         any_code: names(any_code),
         other_programs: names(other),
         search_path: hold.search_path.clone(),

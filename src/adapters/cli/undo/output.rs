@@ -19,6 +19,8 @@ pub struct UndoOutput {
     pub changes: Vec<UndoneChangeOutput>,
     /// What becomes of each file, or became.
     pub files: Vec<UndoneFileOutput>,
+    /// How many further files there are; 0 where these are all.
+    pub more_files: u64,
     /// What else there is to know.
     pub warnings: Vec<String>,
 }

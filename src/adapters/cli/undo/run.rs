@@ -42,7 +42,8 @@ pub fn run(home: &Home, printer: Printer, args: &UndoArgs) -> Result<Report, Fai
     let shown = if is_asked { String::new() } else { shown };
     let count = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
     let changes = count(done.changes.len(), "change");
-    let text = format!("{shown}Took back {changes}: {}.\n", count(done.files.len(), "file"));
+    let files = done.files.len() + usize::try_from(done.more_files).unwrap_or(usize::MAX / 2);
+    let text = format!("{shown}Took back {changes}: {}.\n", count(files, "file"));
     let report = report(text, &done);
     Ok(match &done.operation_id {
         Some(id) => report.note(format!("hint: `bailiwick undo {}` reverts this undo.", short_id(id))),
@@ -99,6 +100,7 @@ fn ask_service(
         operation_id: outcome["operationId"].as_str().filter(|_| !dry_run).map(str::to_owned),
         changes,
         files,
+        more_files: outcome["data"]["moreFiles"].as_u64().unwrap_or_default(),
         warnings: warnings.filter_map(Value::as_str).map(str::to_owned).collect(),
     })
 }
@@ -144,6 +146,9 @@ fn described(home: &Home, output: &mut UndoOutput) -> String {
     text.push_str(&format!("Files of scope `{}`:\n", one_line(&output.scope)));
     for line in table(&files).lines() {
         text.push_str(&format!("  {line}\n"));
+    }
+    if output.more_files > 0 {
+        text.push_str(&format!("  and {} more\n", output.more_files));
     }
     for file in &output.files {
         text.push_str(&printable(file.diff.as_deref().unwrap_or_default()));

@@ -37,10 +37,28 @@ pub(super) fn ran(data: &Value) -> Option<Answer> {
     if let Some(id) = data["rawOutput"]["processId"].as_str() {
         about.push(format!("all of the output: process.read {}", short_id(id)));
     }
+    about.extend(changes(&data["changes"]));
     if body.trim().is_empty() {
         body.clear();
     }
     Some(Answer::below(body, about))
+}
+
+/// Says what a command changed in the folders of its scope, and what of that undo does not cover.
+fn changes(changes: &Value) -> Vec<String> {
+    let counts = ["created", "changed", "removed"].into_iter().filter_map(|what| {
+        let count = changes[what].as_u64().filter(|count| *count > 0)?;
+        Some(format!("{count} {what}"))
+    });
+    let mut words: Vec<String> = counts.collect();
+    let names = changes["notCovered"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let mut names: Vec<String> = names.map(|name| format!("`{}`", one_line(name))).collect();
+    names.extend(changes["moreNotCovered"].as_u64().map(|more| format!("{more} more")));
+    if !names.is_empty() {
+        words.push(format!("not covered by undo: {}", names.join(", ")));
+    }
+    words.extend(changes["undoId"].as_str().map(|id| format!("undo {}", one_line(id))));
+    words
 }
 
 /// What a process printed; the last line says its state and where to continue.

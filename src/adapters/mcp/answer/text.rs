@@ -521,6 +521,11 @@ mod tests {
             ),
             (
                 "command.run",
+                json!({"stdout": "", "stderr": "", "exitCode": 0, "durationMs": 3.0, "changes": {"created": 1, "changed": 0, "removed": 12, "undoId": "u1", "notCovered": ["node_modules"], "moreNotCovered": 2}}),
+                "[exit 0 · 1 created · 12 removed · not covered by undo: `node_modules`, 2 more · undo u1]",
+            ),
+            (
+                "command.run",
                 json!({"stdout": "so far\n", "stderr": "", "exitCode": null, "signal": null, "timedOut": false, "running": true, "processId": "p1", "durationMs": 40_000.0}),
                 "so far\n[still running as process p1; process.wait waits for its end · 40.0 s]",
             ),

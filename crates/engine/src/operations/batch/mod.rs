@@ -6,7 +6,7 @@ mod steps;
 
 use crate::registry::{Entry, Family};
 
-pub use journal::{FoundBatches, UnfinishedBatch, find_batches, folder, left_journals};
+pub use journal::{FoundBatches, Journal, UnfinishedBatch, find_batches, folder, left_journals};
 pub use run::{may_pass, undo_request};
 
 /// The family's table.

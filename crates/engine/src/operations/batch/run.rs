@@ -79,8 +79,8 @@ impl Operation for Op {
         summary: "Run several requests in order, and take all back if one fails",
         details: "Each step is judged and recorded as a request of its own. If a step or a check of `verify` fails, \
                   those after it are not run, and what file operations changed is taken back (`onFail` `rollback`), also if the client or the \
-                  service goes away in the middle. What commands changed is not taken back; the answer names such \
-                  steps in `details.notUndone`. history.undo with the `operationId` of the answer takes a \
+                  service goes away in the middle, and what commands changed where the scope's `undo` is `commands`. \
+                  The answer names steps that are not taken back whole in `details.notUndone`. history.undo with the `operationId` of the answer takes a \
                   finished batch back.",
         capabilities: &[&[Capability::FsWrite]],
         effect: Effect::Destroys,
@@ -231,8 +231,12 @@ impl Batch {
             may_have_run,
             without_undo,
             effect,
+            is_covered: false,
         });
         let data: Value = serde_json::from_str(result?.text()).unwrap_or_default();
+        if let Some(run) = done.runs.last_mut() {
+            run.is_covered = data.get("changes").is_some_and(|changes| changes.get("notCovered").is_none());
+        }
         let problem = step.problem(&data);
         done.data.push(data);
         match problem {
@@ -274,7 +278,7 @@ impl Batch {
         .detail("steps", serde_json::to_value(done.shown(self.room / 2)).unwrap_or_default());
         if has_rest {
             failed = failed.detail("notUndone", not_undone).hint(
-                "What the steps in `details.notUndone` changed stays: commands and Git are not taken back.",
+                "What the steps in `details.notUndone` changed stays, or a part of it: Git, and what undo does not cover of commands.",
             );
         }
         if let Err(undo) = undone {
@@ -336,6 +340,8 @@ struct Run {
     may_have_run: bool,
     without_undo: bool,
     effect: Effect,
+    /// Whether all that a command changed in the folders of its scope is kept.
+    is_covered: bool,
 }
 
 impl Run {
@@ -345,7 +351,10 @@ impl Run {
         let is_kept = self.op.starts_with("file.") && !self.without_undo;
         match effect {
             Effect::ReadOnly | Effect::Captures => false,
-            Effect::RunsCode | Effect::ControlsDesktop => self.may_have_run,
+            Effect::RunsCode => {
+                self.may_have_run && !(self.is_covered && undone.contains(&self.operation_id))
+            }
+            Effect::ControlsDesktop => self.may_have_run,
             Effect::Writes | Effect::Destroys => {
                 self.is_done && !is_kept && !undone.contains(&self.operation_id)
             }

@@ -23,6 +23,7 @@ use bailiwick_providers::digest::Digest;
 use bailiwick_providers::egress::NetworkUse;
 use bailiwick_providers::process::{ContinuationSettings, RunEnd};
 
+use super::coverage::{CommandChanges, CommandCoverage};
 use super::digested::{CommandContinuation, RawOutput, Recording};
 use super::ready::{Planned, Sandbox, StandardStreams, make_ready, plan_of, preview};
 
@@ -117,6 +118,9 @@ pub struct CommandOutput {
     /// `true` if nothing was run, since `options.dryRun` was set; `plan` says what would be.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub dry_run: bool,
+    /// What it changed in the folders of the scope, where `policy.undo` is `commands`, if anything: history.undo takes it back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub changes: Option<CommandChanges>,
     /// With `options.dryRun`: the commands that would start.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plan: Option<Vec<Planned>>,
@@ -191,6 +195,7 @@ pub async fn execute(cx: &Context, permit: &Permit, execution: Execution) -> Res
             if strip_ansi { capture.without_ansi() } else { capture }
         }
     };
+    let coverage = CommandCoverage::begin(cx, permit, &prepared).await?;
     let mut run = Run::start(&cx.service.launcher, prepared, stdin, [capture(), capture()]).await?;
     if let Some(at) = answer_at
         && !run.wait(at, &mut listener(recording.as_mut())).await
@@ -203,6 +208,10 @@ pub async fn execute(cx: &Context, permit: &Permit, execution: Execution) -> Res
                 let id = process.facts.id.clone();
                 cx.summarize(format!("`{preview}`, {}, still running as {id}", held.level));
                 let mut output = printed(room, encoding, &kept);
+                output.changes = finish(cx, coverage).await;
+                if output.changes.is_some() {
+                    cx.warn("What the command changes from now on, as a process, cannot be taken back.");
+                }
                 (output.running, output.process_id) = (true, Some(id));
                 output.max_run_seconds = Some(max_run.as_secs());
                 output.duration_ms = millis(elapsed);
@@ -225,6 +234,7 @@ pub async fn execute(cx: &Context, permit: &Permit, execution: Execution) -> Res
         cx.warn(cx.cancel.limit_words("the command was ended"));
     }
     let mut output = report(cx, ran, room, encoding, (level, network, advisory, writes), &scope);
+    output.changes = finish(cx, coverage).await;
     if let Some(recording) = recording
         && let Some((digest, raw_output)) = recording.finish(end, !output.truncated).await
     {
@@ -234,8 +244,15 @@ pub async fn execute(cx: &Context, permit: &Permit, execution: Execution) -> Res
     }
     let network = output.network.as_ref().and_then(NetworkUse::summary);
     let network = network.map(|words| format!("; {words}")).unwrap_or_default();
-    cx.summarize(format!("`{preview}`, {}, {}{network}", output.sandbox.level, ending(&output)));
+    let changes = output.changes.as_ref().and_then(CommandChanges::summary);
+    let changes = changes.map(|words| format!("; {words}")).unwrap_or_default();
+    cx.summarize(format!("`{preview}`, {}, {}{network}{changes}", output.sandbox.level, ending(&output)));
     Ok(output)
+}
+
+/// Finds out what a command changed that has ended, and keeps what it replaced.
+async fn finish(cx: &Context, coverage: Option<CommandCoverage>) -> Option<CommandChanges> {
+    coverage?.finish(cx).await
 }
 
 fn listener(recording: Option<&mut Recording>) -> Listener<'_> {
@@ -402,6 +419,7 @@ impl CommandOutput {
             sandbox: Sandbox::unknown(),
             network: None,
             dry_run: false,
+            changes: None,
             plan: None,
         }
     }

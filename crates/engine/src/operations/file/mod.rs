@@ -15,6 +15,7 @@ mod patch_run;
 mod read;
 mod read_many;
 mod restore;
+mod restore_tree;
 mod restore_whole;
 mod search;
 mod stat;

@@ -15,12 +15,13 @@ use bailiwick_providers::file::{
 use bailiwick_providers::versions::{FileChange, FoundRecord, StoredFile, VersionStore};
 
 use super::kept::{self, Undo};
+use super::restore_tree::restore_tree;
 use super::restore_whole::restore_whole;
 
 /// The rule of a conflict with later changes.
 const CHANGED_SINCE: &str = "changed-since";
 /// The largest text that is compared for a preview.
-const MAX_DIFF_BYTES: usize = 1 << 20;
+pub(super) const MAX_DIFF_BYTES: usize = 1 << 20;
 
 /// The operation.
 pub struct Op;
@@ -52,6 +53,9 @@ pub struct Output {
     /// Takes the restoring back.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undo_id: Option<String>,
+    /// How many further files there are, where these are not all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub more_files: Option<u64>,
     /// `true` if nothing was done, since `options.dryRun` was set.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub dry_run: bool,
@@ -169,6 +173,7 @@ pub fn restore_changes_after(
     times: &[(String, i64)],
 ) -> Result<Output, Failure> {
     match changes {
+        [found] if found.record.tree.is_some() => restore_tree(cx, permit, found),
         [found] if !found.record.relocations.is_empty() => restore_whole(cx, permit, found, times),
         _ => {
             let takes_back = changes.iter().map(|it| it.record.undo_id.clone()).collect();
@@ -328,25 +333,30 @@ fn restore(
         count => format!("{count} files"),
     };
     cx.summarize(format!("{count} restored: {}", names.join(", ")));
-    Ok(Output { files, undo_id, dry_run })
+    Ok(Output { files, undo_id, more_files: None, dry_run })
 }
 
 /// Shows what a restoring changes, to those who may read it.
-struct Preview {
+pub(super) struct Preview {
     is_dry_run: bool,
     /// How many bytes of diffs may still be shown.
     room: usize,
 }
 
 impl Preview {
-    fn new(permit: &Permit) -> Self {
+    pub(super) fn new(permit: &Permit) -> Self {
         let may_read = permit.allows(Capability::FsRead);
         let room = if may_read { permit.limits().max_output_bytes / 4 } else { 0 };
         Self { is_dry_run: permit.common().dry_run, room }
     }
 
     /// Returns what becomes of a text; `None` where it is no text, or where there is no room.
-    fn diff(&mut self, names: (&str, &str), now: Option<&[u8]>, then: Option<&[u8]>) -> Option<String> {
+    pub(super) fn diff(
+        &mut self,
+        names: (&str, &str),
+        now: Option<&[u8]>,
+        then: Option<&[u8]>,
+    ) -> Option<String> {
         let text = |bytes: Option<&[u8]>| Text::decode(bytes.unwrap_or_default().to_vec()).ok();
         let names = (now.map(|_| names.0), then.map(|_| names.1));
         if self.room == 0 || now.map_or(0, <[u8]>::len).max(then.map_or(0, <[u8]>::len)) > MAX_DIFF_BYTES {
@@ -459,7 +469,7 @@ fn work_out(
 }
 
 /// Creates one failure out of those of several files; `None` if there is none.
-fn several_conflicts(mut conflicts: Vec<Failure>) -> Option<Failure> {
+pub(super) fn several_conflicts(mut conflicts: Vec<Failure>) -> Option<Failure> {
     if conflicts.len() < 2 {
         return conflicts.pop();
     }

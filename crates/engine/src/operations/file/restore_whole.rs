@@ -70,7 +70,7 @@ pub fn restore_whole(
     let names: Vec<&str> = files.iter().take(8).map(|file| file.path.as_str()).collect();
     cx.summarize(format!("{} restored: {}", files.len(), names.join(", ")));
     if dry_run {
-        return Ok(Output { files, undo_id: None, dry_run });
+        return Ok(Output { files, undo_id: None, more_files: None, dry_run });
     }
     let mut undo = Undo::taking_back(cx, permit, vec![record.undo_id.clone()]);
     keep(&mut undo, &steps)?;
@@ -88,7 +88,7 @@ pub fn restore_whole(
     let ((), undo_id) = undo.settle(result)?;
     // All of it is back; the room is free for other things.
     VersionStore::below(&cx.service.dirs.state).release(found);
-    Ok(Output { files, undo_id, dry_run })
+    Ok(Output { files, undo_id, more_files: None, dry_run })
 }
 
 /// Looks whether everything is as the record says.

@@ -53,6 +53,9 @@ pub struct Output {
     pub changes: Vec<UndoneChange>,
     /// Each file, as file.restore describes it.
     pub files: Vec<RestoredFile>,
+    /// How many further files there are, where these are not all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub more_files: Option<u64>,
     /// `true` if nothing was done, since `options.dryRun` was set.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub dry_run: bool,
@@ -75,8 +78,8 @@ impl Operation for Op {
         name: "history.undo",
         summary: "Take back what operations changed",
         details: "Files, folders and links become what they were before: the changes of one request, by its \
-                  `operationId`; all of this caller since a time; or the newest. Only changes by operations of \
-                  Bailiwick are kept, not those of commands. If something was changed again since, nothing is taken \
+                  `operationId`; all of this caller since a time; or the newest. What commands change is kept \
+                  where the scope's `undo` is `commands`: their answers say so in `changes`. If something was changed again since, nothing is taken \
                   back: that is a conflict, with the difference in `details.diff`. `options.dryRun` shows each \
                   difference before. An undo is a change, too: the `operationId` of its answer takes it back.",
         capabilities: &[&[Capability::FsWrite]],
@@ -101,11 +104,15 @@ impl RunBlocking for Op {
     fn run(cx: &Context, permit: &Permit, input: &Input, _: &NoFields) -> Result<Output, Failure> {
         let changes = not_done_before(cx, permit, find(cx, permit, input)?);
         let dry_run = permit.common().dry_run;
-        let mut output =
-            Output { changes: changes.iter().map(described).collect(), files: Vec::new(), dry_run };
+        let mut output = Output {
+            changes: changes.iter().map(described).collect(),
+            files: Vec::new(),
+            more_files: None,
+            dry_run,
+        };
         let mut undo_ids = Vec::new();
-        // Contents go back together; what is kept whole goes back alone.
-        let is_whole = |it: &FoundRecord| !it.record.relocations.is_empty();
+        // Contents go back together; what is kept whole, and what a command changed, goes back alone.
+        let is_whole = |it: &FoundRecord| !it.record.relocations.is_empty() || it.record.tree.is_some();
         let mut groups: Vec<_> =
             changes.chunk_by(|one, next| !is_whole(one) && !is_whole(next)).rev().collect();
         // The times that files had, for what is known by them.
@@ -138,12 +145,16 @@ impl RunBlocking for Op {
                 times.extend(file.modified_ns.map(|modified_ns| (file.path.clone(), modified_ns)));
             }
             output.files.extend(restored.files);
+            if let Some(more) = restored.more_files {
+                *output.more_files.get_or_insert_default() += more;
+            }
             undo_ids.extend(restored.undo_id);
         }
+        let more = output.more_files.map_or(0, |more| usize::try_from(more).unwrap_or(usize::MAX / 2));
         cx.summarize(format!(
             "{} taken back, {}",
             shown::counted(output.changes.len(), "change"),
-            shown::counted(output.files.len(), "file")
+            shown::counted(output.files.len() + more, "file")
         ));
         Ok(output)
     }
@@ -223,7 +234,7 @@ fn find(cx: &Context, permit: &Permit, input: &Input) -> Result<Vec<FoundRecord>
     }
     if found.is_empty() {
         return Err(Failure::new(ErrorCode::NotFound, "nothing is kept that could be taken back")
-            .hint("What operations of Bailiwick change is kept for 30 days; what commands change is not.")
+            .hint("What operations of Bailiwick change is kept for 30 days; what commands change only where the scope's `undo` is `commands`.")
             .hint(
                 "Without `operation`, only changes of this caller count. history.timeline lists requests.",
             ));

@@ -1,0 +1,308 @@
+//! What a command changes in the folders of its scope: looked at before and after, and kept so that it can be taken back.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::ffi::OsStr;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::registry::Context;
+use bailiwick_config::UndoMode;
+use bailiwick_contract::{Cancel, Failure, hex};
+use bailiwick_platform::fs::{CAN_RESTORE_TREES, FileId, RelPath};
+use bailiwick_platform::names::OsStrExt;
+use bailiwick_policy::{Permit, Scope};
+use bailiwick_providers::command::ReadyCommand;
+use bailiwick_providers::coverage::{
+    CoverageStore, CoveredRoot, Difference, LookError, Node, Snapshot, TreeRecord, keep_difference,
+};
+use bailiwick_providers::file::{content_version, rest_of};
+use bailiwick_providers::versions::{ChangeSource, VersionStore};
+
+/// How many paths are named that are not covered.
+const MAX_NAMED: usize = 8;
+/// How long looking at the folders may take after a command.
+const AFTER: Duration = Duration::from_secs(20);
+/// How long after it was given up the folders are read: what it started is being killed.
+const UNTIL_KILLED: Duration = Duration::from_millis(300);
+
+/// What is said where a scope is not covered.
+const TOO_LARGE: &str =
+    "What this command changes cannot be taken back: the scope's folders have too many entries.";
+/// After how long a scope is read again that is too large to be covered.
+const LOOK_AGAIN: Duration = Duration::from_secs(600);
+
+/// The scopes that are too large to be covered, by their names in stores, and until when they are not read.
+static TOO_LARGE_SCOPES: Mutex<BTreeMap<String, Instant>> = Mutex::new(BTreeMap::new());
+
+fn too_large() -> MutexGuard<'static, BTreeMap<String, Instant>> {
+    TOO_LARGE_SCOPES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn is_too_large(scope: &str) -> bool {
+    too_large().get(scope).is_some_and(|until| Instant::now() < *until)
+}
+
+/// What a command changed.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CommandChanges {
+    /// How many files, folders and links are new.
+    pub created: u64,
+    /// How many have another content, or other facts.
+    pub changed: u64,
+    /// How many are gone.
+    pub removed: u64,
+    /// Takes it back, by file.restore; history.undo takes the `operationId`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub undo_id: Option<String>,
+    /// What history.undo does not bring back: the first paths.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub not_covered: Vec<String>,
+    /// How many further paths it does not bring back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub more_not_covered: Option<u64>,
+}
+
+impl CommandChanges {
+    /// Says it in a few words, for the history.
+    pub fn summary(&self) -> Option<String> {
+        let counts = [(self.created, "created"), (self.changed, "changed"), (self.removed, "removed")];
+        let words: Vec<String> = counts
+            .iter()
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, what)| format!("{count} {what}"))
+            .collect();
+        (!words.is_empty()).then(|| words.join(", "))
+    }
+}
+
+/// The folders of a scope before a command. One that is given up is looked after all the same.
+pub struct CommandCoverage {
+    inner: Option<Inner>,
+}
+
+struct Inner {
+    scope: Arc<Scope>,
+    state: PathBuf,
+    /// What commands cannot change, by root.
+    closed: Vec<HashSet<RelPath>>,
+    before: Snapshot,
+    op: &'static str,
+    operation_id: String,
+    caller: String,
+    batch: Option<String>,
+}
+
+impl CommandCoverage {
+    /// Looks at the folders before a command; `None` where it is not covered, which a warning says if it should be.
+    ///
+    /// # Errors
+    /// `cancelled`, `timeout`.
+    pub async fn begin(
+        cx: &Context,
+        permit: &Permit,
+        prepared: &ReadyCommand,
+    ) -> Result<Option<Self>, Failure> {
+        let scope = Arc::clone(permit.needed_scope()?);
+        if scope.undo() != UndoMode::Commands || !prepared.writes || !CAN_RESTORE_TREES {
+            return Ok(None);
+        }
+        if is_too_large(scope.storage_key()) {
+            cx.warn(TOO_LARGE);
+            return Ok(None);
+        }
+        let key = scope.storage_key().to_owned();
+        let hidden: Vec<PathBuf> = prepared.hidden_paths().map(|path| path.to_owned()).collect();
+        let (state, cancel) = (cx.service.dirs.state.clone(), cx.cancel.clone());
+        let (op, operation_id) = (permit.spec().name, cx.request.id.clone());
+        let (caller, batch) = (cx.caller.identity().to_owned(), cx.request.batch.clone());
+        let looked = tokio::task::spawn_blocking(move || {
+            let closed = closed_paths(&scope, &hidden);
+            let before = look(&scope, &state, &closed, None, &cancel)?;
+            Ok(Inner { scope, state, closed, before, op, operation_id, caller, batch })
+        });
+        match looked.await {
+            Ok(Ok(inner)) => {
+                if !inner.before.is_complete() {
+                    too_large().insert(key, Instant::now() + LOOK_AGAIN);
+                    cx.warn(TOO_LARGE);
+                    return Ok(None);
+                }
+                Ok(Some(Self { inner: Some(inner) }))
+            }
+            Ok(Err(LookError::Stopped(failure))) => Err(failure),
+            Ok(Err(LookError::Io(error))) => {
+                cx.warn(format!("What this command changes cannot be taken back: {error}."));
+                Ok(None)
+            }
+            Err(_) => {
+                cx.warn("What this command changes cannot be taken back (a bug in Bailiwick).");
+                Ok(None)
+            }
+        }
+    }
+
+    /// Finds out what the command changed, and keeps what it replaced; `None` if it changed nothing.
+    pub async fn finish(mut self, cx: &Context) -> Option<CommandChanges> {
+        let inner = self.inner.take()?;
+        match tokio::task::spawn_blocking(move || inner.finish()).await {
+            Ok(Ok(changes)) => changes,
+            Ok(Err(problem)) => {
+                cx.warn(format!("What this command changed cannot be taken back: {problem}."));
+                None
+            }
+            Err(_) => {
+                cx.warn("What this command changed cannot be taken back (a bug in Bailiwick).");
+                None
+            }
+        }
+    }
+}
+
+impl Drop for CommandCoverage {
+    fn drop(&mut self) {
+        let Some(inner) = self.inner.take() else { return };
+        // Its client has left, and what it started is being killed. Without a thread, nothing of it is kept.
+        let _ = std::thread::Builder::new().name("coverage".to_owned()).spawn(move || {
+            std::thread::sleep(UNTIL_KILLED);
+            drop(inner.finish());
+        });
+    }
+}
+
+impl Inner {
+    fn finish(self) -> Result<Option<CommandChanges>, String> {
+        let cancel = Cancel::after(AFTER);
+        let after = look(&self.scope, &self.state, &self.closed, Some(&self.before), &cancel);
+        let after = after.map_err(|error| match error {
+            LookError::Stopped(failure) => failure.message,
+            LookError::Io(error) => error.to_string(),
+        })?;
+        let mut difference = Difference::between(&self.before, &after);
+        let store = VersionStore::below(&self.state);
+        self.leave_out_others(&store, &mut difference);
+        let source = ChangeSource {
+            scope: self.scope.storage_key(),
+            op: self.op,
+            operation_id: &self.operation_id,
+            caller: &self.caller,
+            batch: self.batch.as_deref(),
+            takes_back: &[],
+        };
+        let kept = keep_difference(&store, source, &mut difference, &self.before);
+        let undo_id = kept.map_err(|error| match error.kind() {
+            std::io::ErrorKind::FileTooLarge => "it is more than is kept for undo".to_owned(),
+            _ => error.to_string(),
+        })?;
+        if difference.changes.is_empty() && difference.uncovered.is_empty() {
+            return Ok(None);
+        }
+        let count = |is_counted: fn(bool, bool) -> bool| {
+            let changes = difference.changes.iter();
+            changes.filter(|it| is_counted(it.before.is_some(), it.after.is_some())).count() as u64
+        };
+        let roots: Vec<_> = self.scope.root_paths().collect();
+        let is_closed = |root: usize, path: &RelPath| {
+            let rules = roots[root].rules();
+            rules.rule_for_path(path, bailiwick_contract::Access::Read).is_some()
+        };
+        let uncovered: Vec<_> = difference.outermost_uncovered().collect();
+        let shown = uncovered.iter().filter(|(root, path)| !is_closed(*root, path));
+        let not_covered: Vec<String> =
+            shown.take(MAX_NAMED).map(|(root, path)| roots[*root].show(path)).collect();
+        let more = uncovered.len() - not_covered.len();
+        Ok(Some(CommandChanges {
+            created: count(|before, _| !before),
+            changed: count(|before, after| before && after),
+            removed: count(|_, after| !after),
+            undo_id,
+            not_covered,
+            more_not_covered: (more > 0).then_some(more as u64),
+        }))
+    }
+
+    /// Leaves out what other requests have changed while the command ran, as far as it is as they left it. What both have
+    /// changed is not covered.
+    fn leave_out_others(&self, store: &VersionStore, difference: &mut Difference) {
+        let mut files: BTreeMap<String, Option<String>> = BTreeMap::new();
+        let mut trees: HashMap<(usize, RelPath), Option<Node>> = HashMap::new();
+        let records = store.changes_since(self.scope.storage_key(), self.before.began_ms, i64::MAX, |it| {
+            std::ops::ControlFlow::Continue(it.operation_id != self.operation_id)
+        });
+        for found in records.iter().rev() {
+            for file in &found.record.files {
+                files.insert(file.path.clone(), file.version_after.clone());
+                files.extend(file.moved_from.iter().map(|from| (from.clone(), None)));
+            }
+            for change in TreeRecord::read(found).into_iter().flat_map(|tree| tree.difference.changes) {
+                trees.insert((change.root, change.path), change.after);
+            }
+        }
+        if files.is_empty() && trees.is_empty() {
+            return;
+        }
+        let roots: Vec<_> = self.scope.root_paths().collect();
+        let uncovered = &mut difference.uncovered;
+        difference.changes.retain(|change| {
+            let shown = roots[change.root].show(&change.path);
+            let of_file = files.keys().any(|file| rest_of(&shown, file).is_some());
+            let version = change.after.as_ref().and_then(|after| Some(&after.content.as_ref()?.sha256));
+            let version = version.map(|sha256| content_version(&hex(sha256)));
+            if files
+                .get(&shown)
+                .is_some_and(|left| *left == version && left.is_some() == change.after.is_some())
+            {
+                return false;
+            }
+            match trees.get(&(change.root, change.path.clone())) {
+                Some(after) if is_same(after.as_ref(), change.after.as_ref()) => false,
+                None if !of_file => true,
+                Some(_) | None => {
+                    uncovered.insert((change.root, change.path.clone()));
+                    false
+                }
+            }
+        });
+    }
+}
+
+/// Returns whether two states of a path are the same one.
+fn is_same(one: Option<&Node>, other: Option<&Node>) -> bool {
+    match (one, other) {
+        (Some(one), Some(other)) => {
+            one.stat.kind == other.stat.kind && one.link == other.link && one.has_content_of(other)
+        }
+        (one, other) => one.is_none() && other.is_none(),
+    }
+}
+
+/// Looks at the roots of a scope.
+fn look(
+    scope: &Scope,
+    state: &std::path::Path,
+    closed: &[HashSet<RelPath>],
+    before: Option<&Snapshot>,
+    cancel: &Cancel,
+) -> Result<Snapshot, LookError> {
+    let mut roots = Vec::new();
+    for (root, closed) in scope.root_paths().zip(closed) {
+        let (dir, _) = root.open_dir()?;
+        roots.push(CoveredRoot { dir, closed: closed.clone() });
+    }
+    let rules = scope.path_rules();
+    let is_own = |id: FileId| rules.is_own_folder(id);
+    CoverageStore::below(state).look(scope.storage_key(), roots, &is_own, before, cancel)
+}
+
+/// Returns which paths beneath each root are hidden from commands.
+fn closed_paths(scope: &Scope, hidden: &[PathBuf]) -> Vec<HashSet<RelPath>> {
+    let below = |root: PathBuf| {
+        let below = hidden.iter().filter_map(|path| path.strip_prefix(&root).ok());
+        below.filter_map(|path| RelPath::parse(OsStr::as_bytes(path.as_os_str())).ok()).collect()
+    };
+    scope.root_paths().map(|root| root.on_disk().map(below).unwrap_or_default()).collect()
+}

@@ -1,0 +1,235 @@
+//! Taking back what a command changed in the folders of its scope: all of it, or nothing.
+//!
+//! Before the first change a journal says that it is not finished, and what it replaces is kept. If the service is killed
+//! then, what was done is taken back before any service with the same state folder answers its next request.
+
+use std::io::ErrorKind;
+use std::time::Duration;
+
+use sha2::{Digest, Sha256};
+
+use crate::operations::batch::Journal;
+use crate::registry::Context;
+use bailiwick_contract::{Cancel, ErrorCode, Failure, RawPath, hex};
+use bailiwick_platform::fs::FileKind;
+use bailiwick_policy::Permit;
+use bailiwick_providers::coverage::{Node, Restoration, RestoreRoot, RestoreStep, TreeRecord};
+use bailiwick_providers::file::{LockGuards, Locks, cannot_undo, content_version, facts_version};
+use bailiwick_providers::versions::{ChangeSource, FoundRecord, VersionStore};
+
+use super::kept::scope_key;
+use super::restore::{
+    MAX_DIFF_BYTES, Output, Preview, RestoredFile, changed_since, not_kept, several_conflicts,
+};
+
+/// How many paths a result names.
+const MAX_FILES: usize = 500;
+/// How many paths a warning names.
+const MAX_NAMED: usize = 8;
+/// How long going back may take after something failed.
+const ROLL_BACK: Duration = Duration::from_secs(60);
+
+/// Takes back what a command changed, or an undo of that.
+///
+/// # Errors
+/// `not_found` if it is not kept any more; `conflict` if something was changed since.
+pub fn restore_tree(cx: &Context, permit: &Permit, found: &FoundRecord) -> Result<Output, Failure> {
+    let record = TreeRecord::read(found).ok_or_else(|| not_kept("that change"))?;
+    let roots = open_roots(permit, &record)?;
+    let store = VersionStore::below(&cx.service.dirs.state);
+    let held = Locks::below(&cx.service.dirs.state).take_all(&cx.cancel)?;
+    let mut plan = Restoration::plan(&roots, &record, &cx.cancel)?;
+    let mut preview = Preview::new(permit);
+    let conflicts: Vec<Failure> = plan.conflicts().map(|step| conflict(&plan, step, &mut preview)).collect();
+    if let Some(failure) = several_conflicts(conflicts) {
+        // An undo that a killed service has left is taken back as far as it can be: what others have changed since stays.
+        let is_left = cx.request.is_rollback && !found.record.takes_back.is_empty();
+        if !is_left || found.record.batch.is_some() {
+            return Err(failure);
+        }
+        cx.warn(format!("{}; that stays as it is.", failure.message));
+    }
+    let dry_run = permit.common().dry_run;
+    let pending = plan.pending().count();
+    let files: Vec<RestoredFile> =
+        plan.pending().take(MAX_FILES).map(|step| restored(&plan, step, dry_run, &mut preview)).collect();
+    warn_of_rest(cx, &plan);
+    cx.summarize(format!("{pending} restored"));
+    let more = pending - files.len();
+    let mut output = Output { files, undo_id: None, dry_run, more_files: (more > 0).then_some(more as u64) };
+    if dry_run || pending == 0 {
+        if cx.request.is_rollback && plan.conflicts().next().is_none() {
+            // It was cut off before it did anything.
+            store.forget(&found.record.undo_id);
+        }
+        return Ok(output);
+    }
+    let journal = match cx.request.is_rollback {
+        // That of what is taken back is there still.
+        true => None,
+        false => Some(begin(cx, permit)?),
+    };
+    let takes_back = [found.record.undo_id.clone()];
+    let source = ChangeSource {
+        scope: scope_key(permit),
+        op: permit.spec().name,
+        operation_id: &cx.request.id,
+        caller: cx.caller.identity(),
+        batch: cx.request.batch.as_deref(),
+        takes_back: &takes_back,
+    };
+    let done = plan.keep(&store, source).map_err(|error| unkept(&error)).and_then(|undo_id| {
+        let applied = plan.apply(&held);
+        applied.map_err(|failure| go_back(&store, permit, &roots, &held, &undo_id, failure)).map(|()| undo_id)
+    });
+    let is_finished = done.as_ref().err().is_none_or(|failure| !failure.details.contains_key("notRestored"));
+    if let Some(journal) = journal.filter(|_| is_finished) {
+        journal.end();
+    }
+    output.undo_id = Some(done?);
+    Ok(output)
+}
+
+/// Opens the roots that a record is about.
+fn open_roots(permit: &Permit, record: &TreeRecord) -> Result<Vec<RestoreRoot>, Failure> {
+    let scope = permit.needed_scope()?;
+    let replaced = || {
+        Failure::new(ErrorCode::Conflict, "the scope has another folder than when the command ran")
+            .detail("rule", "changed-since")
+    };
+    if scope.roots().len() != record.roots.len() {
+        return Err(replaced());
+    }
+    let mut roots = Vec::with_capacity(record.roots.len());
+    for (at, (root, id)) in scope.roots().iter().zip(&record.roots).enumerate() {
+        let text = if at == 0 { ".".to_owned() } else { format!("{}:.", root.name) };
+        let (dir, path) = permit.resolve_writable(&RawPath(text))?.open_dir()?;
+        if dir.id() != *id {
+            return Err(replaced());
+        }
+        roots.push(RestoreRoot { path, dir });
+    }
+    Ok(roots)
+}
+
+fn begin(cx: &Context, permit: &Permit) -> Result<Journal, Failure> {
+    let scope = permit.needed_scope()?.id();
+    let begun = Journal::begin(&cx.service.dirs.state, &cx.request.id, scope, &cx.caller);
+    begun.map_err(|error| unkept(&error))
+}
+
+fn unkept(error: &std::io::Error) -> Failure {
+    let failure = cannot_undo(&format!("what the undo replaces cannot be kept: {error}"));
+    match error.kind() {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => failure.detail("disk", "full"),
+        ErrorKind::ReadOnlyFilesystem => failure.detail("disk", "readOnly"),
+        _ => failure,
+    }
+}
+
+/// Takes back what was done before something failed.
+fn go_back(
+    store: &VersionStore,
+    permit: &Permit,
+    roots: &[RestoreRoot],
+    held: &LockGuards,
+    undo_id: &str,
+    failure: Failure,
+) -> Failure {
+    // Also after a cancellation: half of an undo helps nobody.
+    let cancel = Cancel::after(ROLL_BACK);
+    let record = store.record(scope_key(permit), undo_id).and_then(|found| TreeRecord::read(&found));
+    let gone_back = record.ok_or_else(|| not_kept("what was done")).and_then(|record| {
+        let plan = Restoration::plan(roots, &record, &cancel)?;
+        plan.apply(held)
+    });
+    match gone_back {
+        Ok(()) => {
+            store.forget(undo_id);
+            failure.hint("Nothing was changed.")
+        }
+        Err(error) => failure
+            .detail("notRestored", true)
+            .hint(format!("A part is done, since that could not be taken back: {}.", error.message))
+            .hint("Bailiwick tries that again at later requests."),
+    }
+}
+
+/// Creates the failure for a path that was changed again.
+fn conflict(plan: &Restoration<'_>, step: &RestoreStep, preview: &mut Preview) -> Failure {
+    let shown = shown(plan, step);
+    let failure = changed_since(&shown);
+    match diff(plan, step, preview) {
+        Some(diff) => failure.detail("diff", diff),
+        None => failure,
+    }
+}
+
+fn shown(plan: &Restoration<'_>, step: &RestoreStep) -> String {
+    if plan.is_closed(step) { "a closed file".to_owned() } else { plan.shown(step) }
+}
+
+/// Shows what becomes of a text that is not closed.
+fn diff(plan: &Restoration<'_>, step: &RestoreStep, preview: &mut Preview) -> Option<String> {
+    let is_text = |node: &Option<Node>| node.as_ref().is_none_or(|it| it.stat.kind == FileKind::File);
+    if plan.is_closed(step) || !is_text(&step.now) || !is_text(&step.change.before) {
+        return None;
+    }
+    let (now, then) = plan.contents(step, MAX_DIFF_BYTES as u64);
+    if now.is_none() && then.is_none() {
+        return None;
+    }
+    let shown = plan.shown(step);
+    preview.diff((&shown, &shown), now.as_deref(), then.as_deref())
+}
+
+fn restored(
+    plan: &Restoration<'_>,
+    step: &RestoreStep,
+    dry_run: bool,
+    preview: &mut Preview,
+) -> RestoredFile {
+    RestoredFile {
+        path: shown(plan, step),
+        moved_from: None,
+        version_before: step.now.as_ref().map(version),
+        version: step.change.before.as_ref().map(version),
+        diff: if dry_run { diff(plan, step, preview) } else { None },
+        modified_ns: None,
+    }
+}
+
+/// Stands for what a path is.
+fn version(node: &Node) -> String {
+    match (node.stat.kind, &node.content) {
+        (FileKind::File, Some(content)) => content_version(&hex(&content.sha256)),
+        (FileKind::File, None) => facts_version(&node.stat),
+        (kind, _) => {
+            let mut hash = Sha256::new();
+            hash.update(kind.describe());
+            hash.update((node.stat.mode & 0o7777).to_le_bytes());
+            hash.update(node.link.as_deref().unwrap_or_default());
+            format!("t-{}", &hex(&hash.finalize())[..24])
+        }
+    }
+}
+
+/// Says what does not come back.
+fn warn_of_rest(cx: &Context, plan: &Restoration<'_>) {
+    let left: Vec<String> = plan.left().map(|step| shown(plan, step)).collect();
+    if !left.is_empty() {
+        cx.warn(format!("These stay as they are: {}.", named(&left)));
+    }
+    let uncovered: Vec<String> = plan.uncovered().collect();
+    if !uncovered.is_empty() {
+        cx.warn(format!("These were changed, too, and are not covered by undo: {}.", named(&uncovered)));
+    }
+}
+
+fn named(paths: &[String]) -> String {
+    let names: Vec<String> = paths.iter().take(MAX_NAMED).map(|path| format!("`{path}`")).collect();
+    match paths.len().saturating_sub(MAX_NAMED) {
+        0 => names.join(", "),
+        more => format!("{} and {more} more", names.join(", ")),
+    }
+}

@@ -1,0 +1,228 @@
+//! What has changed between two states of the same folders.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use bailiwick_platform::fs::{FileId, FileKind, RelPath};
+
+use super::Snapshot;
+use super::node::{Node, RootState};
+use super::rules::{GitPart, git_part, is_git_pointer, objects_folder};
+
+/// One path that has changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TreeChange {
+    /// Which root it is beneath.
+    pub root: usize,
+    /// Its path beneath the root.
+    pub path: RelPath,
+    /// What was there; `None` for nothing.
+    pub before: Option<Node>,
+    /// What is there since; `None` for nothing.
+    pub after: Option<Node>,
+    /// Whether it shares its content with other names than before.
+    pub relinks: bool,
+}
+
+/// What has changed.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct Difference {
+    /// What can be taken back, in the order of the paths.
+    pub changes: Vec<TreeChange>,
+    /// What has changed and cannot be taken back, by root and path.
+    pub uncovered: BTreeSet<(usize, RelPath)>,
+}
+
+impl TreeChange {
+    /// Returns whether only the facts beside the content have changed.
+    pub(super) fn keeps_content(&self) -> bool {
+        match (&self.before, &self.after) {
+            (Some(before), Some(after)) => {
+                before.stat.kind == FileKind::File
+                    && after.stat.kind == FileKind::File
+                    && !self.relinks
+                    && before.has_content_of(after)
+            }
+            _ => false,
+        }
+    }
+
+    /// Returns the change the other way round.
+    #[must_use]
+    pub fn reversed(&self) -> Self {
+        let (before, after) = (self.after.clone(), self.before.clone());
+        Self { before, after, path: self.path.clone(), ..*self }
+    }
+}
+
+impl Difference {
+    /// Compares the state before with the state after.
+    pub fn between(before: &Snapshot, after: &Snapshot) -> Self {
+        let mut difference = Self::default();
+        for (at, old) in before.roots.iter().enumerate() {
+            let new = after.roots.iter().find(|root| root.id == old.id);
+            match new {
+                Some(new) if old.is_complete && new.is_complete => difference.add_root(at, old, new),
+                _ => drop(difference.uncovered.insert((at, RelPath::root()))),
+            }
+        }
+        difference
+    }
+
+    /// Returns what cannot be taken back, without what is in a folder of which that is so.
+    pub fn outermost_uncovered(&self) -> impl Iterator<Item = &(usize, RelPath)> {
+        self.uncovered.iter().filter(|(root, path)| {
+            let mut above = std::iter::successors(path.parent(), RelPath::parent);
+            !above.any(|folder| self.uncovered.contains(&(*root, folder)))
+        })
+    }
+
+    fn add_root(&mut self, root: usize, old: &RootState, new: &RootState) {
+        let (old_groups, new_groups) = (groups(old), groups(new));
+        let mut paths: BTreeSet<&[u8]> = BTreeSet::new();
+        let mut relinked: HashSet<&[u8]> = HashSet::new();
+        for (path, before) in &old.nodes {
+            match new.nodes.get(path) {
+                Some(after) if !differs(before, after) => {}
+                _ => drop(paths.insert(path)),
+            }
+        }
+        paths.extend(new.nodes.keys().filter(|path| !old.nodes.contains_key(*path)).map(|path| &path[..]));
+        for (one, other, nodes) in
+            [(&old_groups, &new_groups, &new.nodes), (&new_groups, &old_groups, &old.nodes)]
+        {
+            for (path, group) in members(one) {
+                if nodes.contains_key(path) && members_of(other, nodes, path) != Some(group) {
+                    relinked.insert(path);
+                }
+            }
+        }
+        paths.extend(&relinked);
+        for path in paths {
+            let Ok(rel) = RelPath::parse(path) else { continue };
+            let (before, after) = (old.nodes.get(path).cloned(), new.nodes.get(path).cloned());
+            let change = TreeChange { root, path: rel, before, after, relinks: relinked.contains(path) };
+            // What is below a folder that cannot be read any more is not known.
+            if new.is_unread(path) {
+                continue;
+            }
+            match self.judge(&change, old, new, &old_groups) {
+                Verdict::Nothing => {}
+                Verdict::Covered => self.changes.push(change),
+                Verdict::Uncovered => drop(self.uncovered.insert((root, change.path))),
+            }
+        }
+        let unread = new.unread.iter().filter(|path| !old.unread.contains(*path));
+        let left_out = old.left_out.iter().filter(|(path, before)| {
+            new.left_out.get(*path).is_none_or(|after| {
+                (after.id, after.changed_ns, after.modified_ns)
+                    != (before.id, before.changed_ns, before.modified_ns)
+            })
+        });
+        let new_left_out = new.left_out.keys().filter(|path| !old.left_out.contains_key(*path));
+        for path in unread.chain(left_out.map(|(path, _)| path)).chain(new_left_out) {
+            self.uncovered.extend(RelPath::parse(path).ok().map(|path| (root, path)));
+        }
+    }
+
+    fn judge(
+        &self,
+        change: &TreeChange,
+        old: &RootState,
+        new: &RootState,
+        old_groups: &HashMap<FileId, BTreeSet<&[u8]>>,
+    ) -> Verdict {
+        let path = change.path.as_bytes();
+        let is_pointer = [&change.before, &change.after]
+            .into_iter()
+            .flatten()
+            .any(|node| is_git_pointer(path, node.stat.kind));
+        let part = if is_pointer { GitPart::Protected } else { git_part(path, [old, new]) };
+        let Some(before) = &change.before else {
+            // Objects that were added stay, but for those of a repository that is new itself.
+            let is_new_store = objects_folder(path).is_some_and(|folder| !old.nodes.contains_key(folder));
+            return match part {
+                GitPart::Objects if !is_new_store => Verdict::Nothing,
+                GitPart::Objects | GitPart::Protected | GitPart::Ordinary => Verdict::Covered,
+            };
+        };
+        match part {
+            GitPart::Protected => return Verdict::Uncovered,
+            // Folders of objects that are made or go, and what is the same but for its facts.
+            GitPart::Objects if change.after.as_ref().is_some_and(|after| after.has_content_of(before)) => {
+                return Verdict::Nothing;
+            }
+            GitPart::Objects | GitPart::Ordinary => {}
+        }
+        match before.stat.kind {
+            FileKind::Dir | FileKind::Symlink => Verdict::Covered,
+            FileKind::File => {
+                // Names outside would not be names of the same file any more.
+                let names = old_groups.get(&before.stat.id).map_or(1, |names| names.len() as u64);
+                let has_names_elsewhere = before.stat.links > names && !change.keeps_content();
+                match before.content.is_some() && !has_names_elsewhere {
+                    true => Verdict::Covered,
+                    false => Verdict::Uncovered,
+                }
+            }
+            FileKind::Fifo | FileKind::Socket | FileKind::Device | FileKind::Other => Verdict::Uncovered,
+        }
+    }
+}
+
+/// What is done about a path that has changed.
+enum Verdict {
+    Nothing,
+    Covered,
+    Uncovered,
+}
+
+/// Returns the names of each file that has several below a root.
+fn groups(root: &RootState) -> HashMap<FileId, BTreeSet<&[u8]>> {
+    let mut groups: HashMap<FileId, BTreeSet<&[u8]>> = HashMap::new();
+    for (path, node) in root.nodes.iter().filter(|(_, node)| node.is_shared()) {
+        groups.entry(node.stat.id).or_default().insert(path);
+    }
+    groups.retain(|_, names| names.len() > 1);
+    groups
+}
+
+fn members<'a, 'b>(
+    groups: &'b HashMap<FileId, BTreeSet<&'a [u8]>>,
+) -> impl Iterator<Item = (&'a [u8], &'b BTreeSet<&'a [u8]>)> {
+    groups.values().flat_map(|names| names.iter().map(move |path| (*path, names)))
+}
+
+/// Returns the names that a path shares its content with, itself included, in another state.
+fn members_of<'a, 'b>(
+    groups: &'b HashMap<FileId, BTreeSet<&'a [u8]>>,
+    nodes: &HashMap<Box<[u8]>, Node>,
+    path: &[u8],
+) -> Option<&'b BTreeSet<&'a [u8]>> {
+    groups.get(&nodes.get(path)?.stat.id)
+}
+
+/// Returns whether a path stands for something else than before, but for which names share its content.
+fn differs(before: &Node, after: &Node) -> bool {
+    if before.stat.kind != after.stat.kind {
+        return true;
+    }
+    match before.stat.kind {
+        FileKind::File => {
+            before.stat.mode != after.stat.mode
+                || before.stat.modified_ns != after.stat.modified_ns
+                || !before.has_content_of(after)
+                || (before.content.is_some()
+                    && after.content.is_some()
+                    && sorted(&before.attributes) != sorted(&after.attributes))
+        }
+        FileKind::Symlink => before.link != after.link,
+        FileKind::Dir => before.stat.mode != after.stat.mode,
+        FileKind::Fifo | FileKind::Socket | FileKind::Device | FileKind::Other => {
+            before.stat.id != after.stat.id || before.stat.mode != after.stat.mode
+        }
+    }
+}
+
+fn sorted(attributes: &[(Vec<u8>, Vec<u8>)]) -> BTreeMap<&[u8], &[u8]> {
+    attributes.iter().map(|(name, value)| (&name[..], &value[..])).collect()
+}

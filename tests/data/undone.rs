@@ -1,0 +1,217 @@
+//! Commands that destroy, and what comes back of it: everything, byte for byte, with kinds, modes, links and the names that
+//! files share. `tests/undo/commands.txt` has the commands.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::SystemTime;
+
+use bailiwick::platform::fs::modes::{MetadataExt, PermissionsExt, set_mode, symlink};
+use libtest_mimic::Trial;
+use serde_json::{Value, json};
+use support::scope::TestScope;
+use support::service::{TestService, call, data};
+
+use crate::trials::Wanted;
+
+/// Below what is kept of a file, and above what other parts of the product hold in memory.
+const BIG: usize = 9 << 20;
+/// The objects of a repository: what was added to them stays.
+const OBJECTS: &str = ".git/objects/";
+
+/// The trials: each command.
+pub fn trials(_: &Wanted) -> Vec<Trial> {
+    let mut trials = trials![there_are_sixty_commands];
+    trials.extend(each![what_a_command_destroys_comes_back; commands()]);
+    trials
+}
+
+/// Reads the commands: their names and scripts.
+fn commands() -> Vec<(String, String)> {
+    let text = include_str!("../undo/commands.txt");
+    let blocks = text.split("\n== ").skip(1);
+    blocks
+        .map(|block| block.split_once('\n').expect("a name and a script"))
+        .map(|(name, script)| (name.to_owned(), script.trim().to_owned()))
+        .collect()
+}
+
+fn there_are_sixty_commands() {
+    assert!(commands().len() >= 60, "{}", commands().len());
+}
+
+/// What is known of an entry: kind, mode, the time of the last change of a file, content or target, and the first of the
+/// names that share its content.
+type Facts = (char, u32, Option<SystemTime>, Vec<u8>, Option<PathBuf>);
+
+/// Describes everything below a folder.
+fn all_below(folder: &Path) -> BTreeMap<PathBuf, Facts> {
+    let mut found = BTreeMap::new();
+    let mut names: BTreeMap<u64, PathBuf> = BTreeMap::new();
+    let mut todo = vec![folder.to_owned()];
+    let mut paths = Vec::new();
+    while let Some(at) = todo.pop() {
+        for entry in fs::read_dir(&at).expect("it can be read") {
+            let path = entry.expect("it can be read").path();
+            if fs::symlink_metadata(&path).expect("it is there").is_dir() {
+                todo.push(path.clone());
+            }
+            paths.push(path);
+        }
+    }
+    paths.sort();
+    for path in paths {
+        let facts = fs::symlink_metadata(&path).expect("it is there");
+        let mode = facts.permissions().mode() & 0o7777;
+        let below = path.strip_prefix(folder).expect("it is below").to_owned();
+        let described = if facts.is_symlink() {
+            let target = fs::read_link(&path).expect("it is a link");
+            ('l', 0, None, target.as_os_str().as_bytes().to_vec(), None)
+        } else if facts.is_dir() {
+            ('d', mode, None, Vec::new(), None)
+        } else if facts.is_file() {
+            let first = facts.ino();
+            let first = names.entry(first).or_insert_with(|| below.clone()).clone();
+            let content = fs::read(&path).expect("it can be read");
+            // Git marks objects as used by their time.
+            let modified = facts.modified().ok().filter(|_| !below.starts_with(OBJECTS));
+            ('f', mode, modified, content, (facts.nlink() > 1).then_some(first))
+        } else {
+            ('o', mode, None, Vec::new(), None)
+        };
+        found.insert(below, described);
+    }
+    found
+}
+
+/// Fails if two states differ: each is named, not shown whole.
+fn assert_same(now: &BTreeMap<PathBuf, Facts>, then: &BTreeMap<PathBuf, Facts>, what: &str) {
+    let mut differences = Vec::new();
+    for path in now.keys().chain(then.keys()).collect::<std::collections::BTreeSet<_>>() {
+        let is_object = path.starts_with(OBJECTS);
+        match (now.get(path), then.get(path)) {
+            (now, then) if now == then => {}
+            (Some(_), None) if is_object => {}
+            (now, then) => {
+                let short = |facts: Option<&Facts>| {
+                    facts.map(|(kind, mode, modified, content, group)| {
+                        let text = String::from_utf8_lossy(&content[..content.len().min(60)]).into_owned();
+                        format!("{kind} {mode:o} {modified:?} {} {text:?} {group:?}", content.len())
+                    })
+                };
+                differences.push(format!("{path:?}: {:?}, then {:?}", short(now), short(then)));
+            }
+        }
+    }
+    assert!(differences.is_empty(), "{what}:\n{}", differences.join("\n"));
+}
+
+fn write(path: &Path, content: impl AsRef<[u8]>) {
+    fs::create_dir_all(path.parent().expect("it is below the root")).expect("the scope can be written");
+    fs::write(path, content).expect("the scope can be written");
+}
+
+fn git(folder: &Path, words: &str) {
+    let mut command = Command::new("git");
+    command.current_dir(folder).args(words.split(' ')).env("GIT_CONFIG_GLOBAL", "/dev/null");
+    command.env("GIT_CONFIG_SYSTEM", "/dev/null");
+    let output = command.output().expect("git runs");
+    assert!(output.status.success(), "git {words}: {}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// Makes a folder with a little of everything.
+fn make_folder(at: &Path) {
+    git(at, "init -q -b main");
+    for setting in ["user.name A", "user.email a@example.test", "gc.auto 0", "commit.gpgsign false"] {
+        git(at, &format!("config {setting}"));
+    }
+    write(&at.join("README.md"), "# A project\n\nSome text here.\n");
+    write(&at.join("tracked/a"), "one\n");
+    write(&at.join(".gitignore"), "ignored\n*.log\n");
+    git(at, "add -A");
+    git(at, "commit -q -m first");
+    git(at, "tag first");
+    git(at, "branch other");
+    write(&at.join("tracked/b"), "two\n");
+    git(at, "add -A");
+    git(at, "commit -q -m second");
+    git(at, "checkout -q other");
+    write(&at.join("tracked/c"), "three\n");
+    git(at, "add -A");
+    git(at, "commit -q -m third");
+    git(at, "checkout -q main");
+    write(&at.join("tracked/a"), "stashed\n");
+    git(at, "stash -q");
+    write(&at.join("tracked/a"), "staged\n");
+    git(at, "add tracked/a");
+    write(&at.join("tracked/a"), "changed\n");
+    write(&at.join("ignored"), "nobody has a copy\n");
+    write(&at.join("trace.log"), "a log\n");
+    write(&at.join("src/a.txt"), "some lines\nof text\n");
+    write(&at.join("src/b.txt"), "other lines\n");
+    write(&at.join("src/deep/er/c.txt"), "deep\n");
+    write(&at.join("docs/page.txt"), "a page\n");
+    write(&at.join(".hidden"), "hidden\n");
+    write(&at.join(".env-sample"), "A=1\n");
+    write(&at.join("name with blanks"), "blanks\n");
+    write(&at.join("line\nbreak"), "line break\n");
+    write(&at.join("-dash"), "dash\n");
+    write(&at.join("*"), "star\n");
+    write(&at.join(OsStr::from_bytes(b"\xff\xfe")), "no text\n");
+    write(&at.join("empty-file"), "");
+    write(&at.join("big.bin"), vec![7; BIG]);
+    fs::create_dir_all(at.join("empty/within")).expect("made");
+    fs::create_dir_all(at.join("links")).expect("made");
+    symlink("../src/a.txt", at.join("links/to-file")).expect("made");
+    symlink("../src", at.join("links/to-folder")).expect("made");
+    symlink("nowhere", at.join("links/broken")).expect("made");
+    symlink("/etc/passwd", at.join("links/outside")).expect("made");
+    write(&at.join("hard/one"), "shared\n");
+    fs::hard_link(at.join("hard/one"), at.join("hard/two")).expect("linked");
+    fs::hard_link(at.join("hard/one"), at.join("src/three")).expect("linked");
+    write(&at.join("script.sh"), "#!/bin/sh\n");
+    set_mode(&at.join("script.sh"), 0o750).expect("own file");
+    write(&at.join("readonly/file"), "kept\n");
+    set_mode(&at.join("readonly/file"), 0o444).expect("own file");
+    set_mode(&at.join("readonly"), 0o555).expect("own folder");
+    set_mode(&at.join("empty"), 0o700).expect("own folder");
+}
+
+/// Starts a service whose scope runs any program, and takes back what commands change.
+fn host() -> TestService {
+    let policy = json!({"sandbox": "full", "shell": "sandboxed", "undo": "commands"});
+    let capabilities = ["fs:read", "fs:write", "command:run", "history:read"];
+    TestScope::new().with_capabilities(&capabilities).with_policy(policy).host()
+}
+
+fn undo(host: &TestService, operation: &Value) -> Value {
+    let request = json!({"scope": "app", "op": "history.undo", "input": {"operation": operation}});
+    let answer = call(&host.service, request);
+    data(&answer);
+    answer
+}
+
+fn what_a_command_destroys_comes_back(script: &String) {
+    let host = host();
+    make_folder(&host.root());
+    let before = all_below(&host.root());
+    let input = json!({"command": ["bash", "-c", script]});
+    let answer = call(&host.service, json!({"scope": "app", "op": "command.run", "input": input}));
+    let ran = data(&answer);
+    assert_eq!(ran["exitCode"], 0, "{ran:#}");
+    let after = all_below(&host.root());
+    assert!(before != after, "the command changes something");
+    assert!(ran["changes"]["created"].is_u64(), "{ran:#}");
+    assert_eq!(ran["changes"].get("notCovered"), None, "{ran:#}");
+    let undone = undo(&host, &answer["operationId"]);
+    let back = all_below(&host.root());
+    assert_same(&back, &before, "after the undo");
+    git(&host.root(), "fsck --full --strict");
+    let redone = undo(&host, &undone["operationId"]);
+    assert_same(&all_below(&host.root()), &after, "after the undo of the undo");
+    undo(&host, &redone["operationId"]);
+    assert_same(&all_below(&host.root()), &before, "after all three");
+}

@@ -1,0 +1,438 @@
+//! Undo of what commands change: what is a conflict, what is not covered, what is never written, and kills.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use bailiwick::contract::{Caller, Transport};
+use bailiwick::platform::fs::modes::{set_mode, symlink};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use crate::needs::lacks_full_sandbox;
+use support::patience::eventually;
+use support::scope::TestScope;
+use support::service::{TestService, call, data, send, wait_for};
+
+/// A scope that runs any program in a full sandbox, or none at all, and takes back what commands change.
+fn scope(sandbox: &str) -> TestScope {
+    let mut policy = json!({"sandbox": sandbox, "undo": "commands"});
+    match sandbox {
+        "full" => policy["shell"] = json!("sandboxed"),
+        _ => policy["allowedCommands"] = json!(["python3 *"]),
+    }
+    let capabilities = ["fs:read", "fs:write", "command:run", "history:read"];
+    TestScope::new().with_capabilities(&capabilities).with_policy(policy)
+}
+
+/// A command that runs a script of bash, also where no text is handed to a shell.
+fn command(script: &str) -> Value {
+    let program = "import subprocess, sys; sys.exit(subprocess.call(['bash', '-c', sys.argv[1]]))";
+    json!(["python3", "-c", program, script])
+}
+
+fn run(host: &TestService, script: &str) -> Value {
+    let input = json!({"command": command(script)});
+    let answer = call(&host.service, json!({"scope": "app", "op": "command.run", "input": input}));
+    assert_eq!(data(&answer)["exitCode"], 0, "{answer:#}");
+    answer
+}
+
+fn undo(host: &TestService, of: &Value, dry_run: bool) -> Value {
+    let input = json!({"operation": of["operationId"]});
+    let options = if dry_run { json!({"dryRun": true}) } else { json!({}) };
+    call(&host.service, json!({"scope": "app", "op": "history.undo", "input": input, "options": options}))
+}
+
+/// Reads everything below a folder: mode, and content or target.
+fn tree(folder: &Path) -> BTreeMap<PathBuf, (u32, Option<Vec<u8>>)> {
+    let mut found = BTreeMap::new();
+    let mut todo = vec![folder.to_owned()];
+    while let Some(at) = todo.pop() {
+        for entry in fs::read_dir(&at).expect("it can be read").flatten() {
+            let path = entry.path();
+            let facts = fs::symlink_metadata(&path).expect("it is there");
+            let content = if facts.is_symlink() {
+                fs::read_link(&path).ok().map(|it| it.to_string_lossy().into_owned().into_bytes())
+            } else if facts.is_dir() {
+                todo.push(path.clone());
+                None
+            } else {
+                fs::read(&path).ok()
+            };
+            found.insert(path, (facts.permissions().mode(), content));
+        }
+    }
+    found
+}
+
+fn text(host: &TestService, path: &str) -> String {
+    fs::read_to_string(host.path(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+#[test]
+fn what_was_changed_after_a_command_is_a_conflict_and_nothing_goes_back() {
+    if lacks_full_sandbox() {
+        return;
+    }
+    let host = scope("full").host();
+    for name in ["a", "b", "c", "dir/d"] {
+        host.write(name, "before\n");
+    }
+    let ran = run(&host, "echo after > a; rm b; mkdir new; echo x > new/x; chmod 700 c; rm -r dir");
+    for (path, change) in [
+        ("a", Some("later\n")),
+        ("b", Some("somebody else's\n")),
+        ("new/y", Some("put there later\n")),
+        ("new/x", None),
+        ("dir", Some("a file\n")),
+    ] {
+        let was = fs::read(host.path(path)).ok();
+        match change {
+            Some(content) => host.write(path, content),
+            None => fs::write(host.path(path), "x\nand more\n").expect("written"),
+        }
+        let now = tree(&host.root());
+        for dry_run in [true, false] {
+            let refused = undo(&host, &ran, dry_run);
+            assert_eq!(refused["error"]["code"], "conflict", "{path}: {refused:#}");
+            assert_eq!(refused["error"]["details"]["path"], path, "{refused:#}");
+            assert_eq!(tree(&host.root()), now, "{path}");
+        }
+        match was {
+            Some(content) => fs::write(host.path(path), content).expect("written"),
+            None => fs::remove_file(host.path(path)).expect("removed"),
+        }
+    }
+    set_mode(&host.path("c"), 0o755).expect("own file");
+    assert_eq!(undo(&host, &ran, false)["error"]["details"]["path"], "c");
+    set_mode(&host.path("c"), 0o700).expect("own file");
+    let preview = undo(&host, &ran, true);
+    let diffs: Vec<&str> = data(&preview)["files"]
+        .as_array()
+        .expect("files")
+        .iter()
+        .filter_map(|it| it["diff"].as_str())
+        .collect();
+    assert!(diffs.iter().any(|it| it.contains("-after\n+before\n")), "{preview:#}");
+    data(&undo(&host, &ran, false));
+    assert_eq!(
+        (text(&host, "a"), text(&host, "b"), text(&host, "dir/d")),
+        ("before\n".into(), "before\n".into(), "before\n".into())
+    );
+    assert!(!host.path("new").exists());
+}
+
+#[test]
+fn what_undo_does_not_cover_is_named_and_all_else_comes_back() {
+    if lacks_full_sandbox() {
+        return;
+    }
+    let host = scope("full").host();
+    host.write("large.bin", vec![1; (16 << 20) + 1]);
+    host.write("node_modules/a/index.js", "made\n");
+    host.write("a", "before\n");
+    host.write("target/x", "not ignored\n");
+    let ran =
+        run(&host, "rm -rf large.bin node_modules a target; mkdir node_modules .venv; echo x > .venv/x");
+    let changes = &data(&ran)["changes"];
+    assert_eq!(changes["notCovered"], json!([".venv", "large.bin", "node_modules"]), "{ran:#}");
+    let undone = undo(&host, &ran, false);
+    data(&undone);
+    let warning = undone["warnings"][0].as_str().expect("a warning");
+    assert!(warning.contains("`large.bin`") && warning.contains("`node_modules`"), "{undone:#}");
+    assert_eq!((text(&host, "a"), text(&host, "target/x")), ("before\n".into(), "not ignored\n".into()));
+    assert!(!host.path("large.bin").exists() && host.path(".venv/x").exists());
+    // A folder that Git ignores by now was covered before: all of it comes back.
+    let ran =
+        run(&host, "git init -q; echo target > .gitignore; rm -r target; mkdir target; echo y > target/y");
+    data(&undo(&host, &ran, false));
+    assert_eq!(text(&host, "target/x"), "not ignored\n");
+    assert!(!host.path("target/y").exists() && !host.path(".gitignore").exists());
+}
+
+#[test]
+fn an_undo_never_writes_what_git_runs() {
+    let host = scope("none").host();
+    let git = |words: &[&str]| {
+        let done = std::process::Command::new("git").current_dir(host.root()).args(words).status();
+        assert!(done.expect("git runs").success());
+    };
+    git(&["init", "-q"]);
+    git(&["init", "-q", "--bare", "bare.git"]);
+    host.write("plain/config", "a file like others\n");
+    let script =
+        "echo '[core] fsmonitor=x' >> .git/config; echo x > .git/hooks/pre-commit; echo ../x > .git/commondir
+        echo '[core] fsmonitor=x' >> bare.git/config; rm -r bare.git/hooks; rm plain/config; echo x > a";
+    let ran = run(&host, script);
+    // The two settings are closed to clients, and so have no names here.
+    assert_eq!(data(&ran)["changes"]["notCovered"], json!(["bare.git/hooks"]), "{ran:#}");
+    assert_eq!(data(&ran)["changes"]["moreNotCovered"], 2, "{ran:#}");
+    // Since then the folder of an ordinary file has become one of Git's own.
+    for name in ["plain/HEAD", "plain/objects", "plain/refs"] {
+        fs::create_dir(host.path(name)).expect("made");
+    }
+    let settings = text(&host, ".git/config");
+    let undone = undo(&host, &ran, false);
+    data(&undone);
+    assert_eq!(text(&host, ".git/config"), settings);
+    assert!(!host.path("plain/config").exists() && !host.path("bare.git/hooks").exists(), "{undone:#}");
+    // What the command made goes, and what names programs does not come again.
+    assert!(!host.path(".git/hooks/pre-commit").exists() && !host.path(".git/commondir").exists());
+    let redone = undo(&host, &undone, false);
+    data(&redone);
+    assert!(
+        !host.path(".git/hooks/pre-commit").exists() && !host.path(".git/commondir").exists(),
+        "{redone:#}"
+    );
+    assert_eq!(text(&host, "a"), "x\n");
+}
+
+#[test]
+fn an_undo_writes_nothing_outside_through_links_that_were_planted() {
+    if lacks_full_sandbox() {
+        return;
+    }
+    let host = scope("full").host();
+    let outside = host.beside("outside");
+    fs::create_dir(&outside).expect("made");
+    host.write("dir/a", "before\n");
+    host.write("dir/sub/b", "before\n");
+    let ran = run(&host, "echo after > dir/a; rm dir/sub/b; mkdir new; echo x > new/x");
+    // A folder in which something comes back, and one in which something goes, lead outside now.
+    for (folder, kept) in [("dir", "moved"), ("new", "moved-new")] {
+        fs::rename(host.path(folder), host.path(kept)).expect("renamed");
+        symlink(&outside, host.path(folder)).expect("made");
+    }
+    fs::create_dir(outside.join("sub")).expect("made");
+    fs::write(outside.join("a"), "after\n").expect("written");
+    fs::write(outside.join("x"), "x\n").expect("written");
+    let before = tree(&outside);
+    let refused = undo(&host, &ran, false);
+    assert_eq!(refused["error"]["code"], "conflict", "{refused:#}");
+    assert_eq!(tree(&outside), before);
+}
+
+#[test]
+fn nothing_outside_is_written_while_a_folder_is_exchanged_with_a_link_during_an_undo() {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    let host = scope("none").host();
+    let outside = host.beside("outside");
+    fs::create_dir(&outside).expect("made");
+    for number in 0..40 {
+        host.write(format!("dir/{number}"), "before\n");
+        fs::write(outside.join(number.to_string()), "outside\n").expect("written");
+    }
+    let before = tree(&outside);
+    let (root, stop) = (host.root(), AtomicBool::new(false));
+    std::thread::scope(|threads| {
+        threads.spawn(|| {
+            while !stop.load(Ordering::Relaxed) {
+                let _ = fs::rename(root.join("dir"), root.join("away"));
+                let _ = symlink(&outside, root.join("dir"));
+                std::thread::yield_now();
+                let _ = fs::remove_file(root.join("dir"));
+                let _ = fs::rename(root.join("away"), root.join("dir"));
+                std::thread::sleep(Duration::from_micros(300));
+            }
+        });
+        for _ in 0..30 {
+            let answer = call(
+                &host.service,
+                json!({"scope": "app", "op": "command.run", "input": {"command": command("for i in 1 2 3; do rm -f ./dir/$i; done; echo x > here")}}),
+            );
+            // The command itself may remove what is outside: nothing holds it here.
+            for number in 1..4 {
+                fs::write(outside.join(number.to_string()), "outside\n").expect("written");
+            }
+            undo(&host, &answer, false);
+            assert_eq!(tree(&outside), before);
+        }
+        stop.store(true, Ordering::Relaxed);
+    });
+}
+
+#[test]
+fn a_batch_whose_check_fails_takes_back_what_its_commands_changed() {
+    if lacks_full_sandbox() {
+        return;
+    }
+    let host = scope("full").host();
+    for name in ["a", "src/b", "src/c"] {
+        host.write(name, "before\n");
+    }
+    let before = tree(&host.root());
+    let steps = json!([
+        {"op": "file.write", "target": "a", "input": {"content": "once\n"}},
+        {"op": "command.run", "input": {"command": ["bash", "-c", "echo twice > a; rm -r src"]}},
+        {"op": "file.write", "target": "src/b", "input": {"content": "thrice\n"}, "options": {"createParents": true}},
+        {"op": "command.run", "input": {"command": ["bash", "-c", "echo more >> src/b; exit 3"]}},
+    ]);
+    let failed = call(&host.service, json!({"scope": "app", "op": "batch.run", "input": {"steps": steps}}));
+    let details = &failed["error"]["details"];
+    assert_eq!(details["rolledBack"], true, "{failed:#}");
+    assert_eq!(details.get("notUndone"), None, "{failed:#}");
+    assert_eq!(tree(&host.root()), before);
+}
+
+#[test]
+fn what_another_request_changes_while_a_command_runs_stays() {
+    if lacks_full_sandbox() {
+        return;
+    }
+    let host = scope("full").host();
+    for name in ["a", "b", "c"] {
+        host.write(name, "before\n");
+    }
+    let running = {
+        let (service, caller) = (host.service.clone(), Caller::local(Transport::Stdio));
+        let script = "echo mine > a; echo mine > c; touch started; until [ -e go ]; do sleep 0.02; done; echo more >> c";
+        let input = json!({"command": ["bash", "-c", script]});
+        std::thread::spawn(move || {
+            let envelope = json!({"scope": "app", "op": "command.run", "input": input});
+            wait_for(send(&service, &caller, envelope, &CancellationToken::new()))
+        })
+    };
+    eventually("it has started", || host.path("started").exists());
+    for (name, content) in [("b", "theirs\n"), ("c", "theirs\n"), ("go", "")] {
+        let write =
+            json!({"scope": "app", "op": "file.write", "target": name, "input": {"content": content}});
+        data(&call(&host.service, write));
+    }
+    let ran = running.join().expect("it ends");
+    assert_eq!(data(&ran)["changes"]["notCovered"], json!(["c"]), "{ran:#}");
+    data(&undo(&host, &ran, false));
+    assert_eq!(text(&host, "a"), "before\n");
+    assert_eq!((text(&host, "b"), text(&host, "c")), ("theirs\n".into(), "theirs\nmore\n".into()));
+    assert!(host.path("go").exists() && !host.path("started").exists());
+}
+
+#[test]
+fn what_a_command_changed_whose_client_left_can_be_taken_back() {
+    if lacks_full_sandbox() {
+        return;
+    }
+    let host = scope("full").host();
+    host.write("a", "before\n");
+    let gone = CancellationToken::new();
+    let (service, left) = (host.service.clone(), gone.clone());
+    let running = std::thread::spawn(move || {
+        let input = json!({"command": ["bash", "-c", "rm a; touch started; sleep 600"]});
+        let envelope = json!({"scope": "app", "op": "command.run", "input": input});
+        wait_for(send(&service, &Caller::local(Transport::Stdio), envelope, &left))
+    });
+    eventually("it has started", || host.path("started").exists());
+    gone.cancel();
+    let answer = running.join().expect("it ends");
+    assert_eq!(answer["error"]["code"], "cancelled", "{answer:#}");
+    eventually("it is kept", || undo(&host, &answer, true)["ok"] == true);
+    data(&undo(&host, &answer, false));
+    assert_eq!(text(&host, "a"), "before\n");
+    assert!(!host.path("started").exists());
+}
+
+#[test]
+fn a_closed_file_that_a_command_could_write_comes_back_and_is_never_shown() {
+    let host = scope("none").host();
+    host.write(".env", "TOKEN=before\n");
+    host.write("a", "before\n");
+    let ran = run(&host, "echo TOKEN=after > .env; rm a");
+    let preview = undo(&host, &ran, true);
+    data(&preview);
+    let shown = preview.to_string();
+    assert!(!shown.contains("TOKEN") && !shown.contains(".env"), "{preview:#}");
+    host.write(".env", "TOKEN=later\n");
+    let refused = undo(&host, &ran, false);
+    assert_eq!(refused["error"]["code"], "conflict");
+    assert!(!refused.to_string().contains("TOKEN"), "{refused:#}");
+    host.write(".env", "TOKEN=after\n");
+    data(&undo(&host, &ran, false));
+    assert_eq!((text(&host, ".env"), text(&host, "a")), ("TOKEN=before\n".into(), "before\n".into()));
+}
+
+#[test]
+fn without_the_setting_nothing_of_a_command_is_kept() {
+    if lacks_full_sandbox() {
+        return;
+    }
+    let policy = json!({"sandbox": "full", "shell": "sandboxed"});
+    let host = scope("full").with_policy(policy).host();
+    host.write("a", "before\n");
+    let ran = run(&host, "rm a");
+    assert_eq!(data(&ran).get("changes"), None);
+    assert_eq!(undo(&host, &ran, false)["error"]["code"], "not_found");
+    assert!(!host.dirs.state.join("coverage").exists());
+}
+
+#[test]
+fn an_undo_that_is_killed_is_taken_back_by_the_next_service() {
+    const FILES: usize = 600;
+    const KILLS: u32 = 8;
+    if lacks_full_sandbox() {
+        return;
+    }
+    let host = scope("full").host();
+    host.save_config();
+    for number in 0..FILES {
+        host.write(format!("dir/{}/{number}", number % 7), format!("{number}\n"));
+    }
+    host.write("changed", "before\n");
+    fs::hard_link(host.path("changed"), host.path("dir/0/linked")).expect("linked");
+    symlink("dir/1", host.path("link")).expect("made");
+    let before = tree(&host.root());
+    let ran = run(
+        &host,
+        "rm -r dir; echo after >> changed; ln -sfn / link; mkdir new; for i in $(seq 200); do echo $i > new/$i; done",
+    );
+    let after = tree(&host.root());
+    let id = ran["operationId"].as_str().expect("an id").to_owned();
+    let mut command = host.command(&["undo", &id, "--yes"]);
+    let mut begin = || command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");
+    let began = Instant::now();
+    assert!(begin().wait().expect("it ends").success());
+    let whole = began.elapsed();
+    assert_eq!(tree(&host.root()), before);
+    let undo_again = || {
+        let undone = host.cli(&["undo", "--yes"]);
+        assert_eq!(undone["ok"], true, "{undone:#}");
+    };
+    for kill in 0..KILLS {
+        // The state after the command again, by another command of the same kind.
+        if tree(&host.root()) == before {
+            let ran = run(
+                &host,
+                "rm -r dir; echo after >> changed; ln -sfn / link; mkdir new; for i in $(seq 200); do echo $i > new/$i; done",
+            );
+            assert_eq!(tree(&host.root()).len(), after.len(), "{ran:#}");
+        }
+        let mut child = host
+            .command(&["undo", "--yes"])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("it starts");
+        std::thread::sleep(whole * (kill + 1) / (KILLS + 1));
+        child.kill().expect("it can be killed");
+        child.wait().expect("it ends");
+        let look = host.cli(&["call", "file.stat", "changed", "--json"]);
+        assert_eq!(look["ok"], true, "{look}");
+        let found = tree(&host.root());
+        let is_temporary = |path: &PathBuf| path.to_string_lossy().ends_with(".tmp");
+        let found: BTreeMap<_, _> = found.into_iter().filter(|(path, _)| !is_temporary(path)).collect();
+        assert!(
+            found == before || found == after,
+            "kill {kill}: {} paths, {} before and {} after",
+            found.len(),
+            before.len(),
+            after.len()
+        );
+    }
+    if tree(&host.root()) != before {
+        undo_again();
+    }
+    assert_eq!(tree(&host.root()), before);
+}
