@@ -168,9 +168,10 @@ fn an_undo_never_writes_what_git_runs() {
         "echo '[core] fsmonitor=x' >> .git/config; echo x > .git/hooks/pre-commit; echo ../x > .git/commondir
         echo '[core] fsmonitor=x' >> bare.git/config; rm -r bare.git/hooks; rm plain/config; echo x > a";
     let ran = run(&host, script);
-    // The two settings are closed to clients, and so have no names here.
-    assert_eq!(data(&ran)["changes"]["notCovered"], json!(["bare.git/hooks"]), "{ran:#}");
-    assert_eq!(data(&ran)["changes"]["moreNotCovered"], 2, "{ran:#}");
+    // The names of settings are closed to clients.
+    let changes = &data(&ran)["changes"];
+    let not_covered = json!([".git/commondir", ".git/hooks/pre-commit", "bare.git/hooks"]);
+    assert_eq!((&changes["notCovered"], &changes["moreNotCovered"]), (&not_covered, &json!(2)), "{ran:#}");
     // Since then the folder of an ordinary file has become one of Git's own.
     for name in ["plain/HEAD", "plain/objects", "plain/refs"] {
         fs::create_dir(host.path(name)).expect("made");
@@ -180,15 +181,19 @@ fn an_undo_never_writes_what_git_runs() {
     data(&undone);
     assert_eq!(text(&host, ".git/config"), settings);
     assert!(!host.path("plain/config").exists() && !host.path("bare.git/hooks").exists(), "{undone:#}");
-    // What the command made goes, and what names programs does not come again.
-    assert!(!host.path(".git/hooks/pre-commit").exists() && !host.path(".git/commondir").exists());
-    let redone = undo(&host, &undone, false);
-    data(&redone);
-    assert!(
-        !host.path(".git/hooks/pre-commit").exists() && !host.path(".git/commondir").exists(),
-        "{redone:#}"
-    );
+    // Another command may run, for which a name stands there: it stays.
+    assert!(host.path(".git/hooks/pre-commit").exists() && host.path(".git/commondir").exists());
+    fs::remove_file(host.path(".git/commondir")).expect("removed");
+    data(&undo(&host, &undone, false));
     assert_eq!(text(&host, "a"), "x\n");
+    // A repository that a command made goes with all that is in it, and does not get its settings again.
+    let ran = run(&host, "git init -q made; touch made/.git/hooks/post-commit");
+    let undone = undo(&host, &ran, false);
+    data(&undone);
+    assert!(!host.path("made").exists(), "{undone:#}");
+    data(&undo(&host, &undone, false));
+    assert!(host.path("made/.git/HEAD").exists() && !host.path("made/.git/config").exists());
+    assert!(!host.path("made/.git/hooks/post-commit").exists());
 }
 
 #[test]

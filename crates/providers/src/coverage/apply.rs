@@ -10,6 +10,7 @@ use std::io::{self, Write};
 
 use bailiwick_contract::{ErrorCode, Failure};
 use bailiwick_platform::fs::{ChangeAttributes, DoorError, FileId, FileKind, RelPath, WritableDir};
+use bailiwick_platform::names::OsStrExt;
 use bailiwick_policy::door_failure;
 
 use super::node::Node;
@@ -44,7 +45,11 @@ impl Restoration<'_> {
     }
 
     fn failure(&self, step: &RestoreStep, error: &DoorError) -> Failure {
-        door_failure(error, &self.roots[step.change.root].path).detail("path", self.shown(step))
+        let root = self.roots[step.change.root].path.clone();
+        let mut names = step.change.path.components().map(OsStr::from_bytes);
+        // A path that is closed to clients is not named.
+        let path = names.try_fold(root.clone(), |path, name| path.child(name)).unwrap_or(root);
+        door_failure(error, &path)
     }
 
     fn changed(&self, step: &RestoreStep) -> Failure {

@@ -6,7 +6,7 @@ use bailiwick_platform::fs::{FileId, FileKind, RelPath};
 
 use super::Snapshot;
 use super::node::{Node, RootState};
-use super::rules::{GitPart, git_part, is_git_pointer, objects_folder};
+use super::rules::{GitPart, git_part, is_git_pointer, objects_folder, protected_folder};
 
 /// One path that has changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -72,7 +72,7 @@ impl Difference {
     pub fn outermost_uncovered(&self) -> impl Iterator<Item = &(usize, RelPath)> {
         self.uncovered.iter().filter(|(root, path)| {
             let mut above = std::iter::successors(path.parent(), RelPath::parent);
-            !above.any(|folder| self.uncovered.contains(&(*root, folder)))
+            !above.any(|folder| !folder.is_root() && self.uncovered.contains(&(*root, folder)))
         })
     }
 
@@ -132,6 +132,9 @@ impl Difference {
         old_groups: &HashMap<FileId, BTreeSet<&[u8]>>,
     ) -> Verdict {
         let path = change.path.as_bytes();
+        if path.is_empty() {
+            return Verdict::Uncovered;
+        }
         let is_pointer = [&change.before, &change.after]
             .into_iter()
             .flatten()
@@ -139,9 +142,15 @@ impl Difference {
         let part = if is_pointer { GitPart::Protected } else { git_part(path, [old, new]) };
         let Some(before) = &change.before else {
             // Objects that were added stay, but for those of a repository that is new itself.
-            let is_new_store = objects_folder(path).is_some_and(|folder| !old.nodes.contains_key(folder));
+            let is_new = |folder: Option<&[u8]>| folder.is_some_and(|folder| !old.nodes.contains_key(folder));
+            let is_folder = change.after.as_ref().is_some_and(|after| after.stat.kind == FileKind::Dir);
             return match part {
-                GitPart::Objects if !is_new_store => Verdict::Nothing,
+                GitPart::Objects if !is_new(objects_folder(path)) => Verdict::Nothing,
+                // What stands for a missing file while a command runs, too: another one may run now.
+                GitPart::Protected if !is_pointer && !is_new(protected_folder(path)) => match is_folder {
+                    true => Verdict::Nothing,
+                    false => Verdict::Uncovered,
+                },
                 GitPart::Objects | GitPart::Protected | GitPart::Ordinary => Verdict::Covered,
             };
         };

@@ -7,14 +7,14 @@ use std::ops::ControlFlow;
 
 use sha2::{Digest, Sha256};
 
-use bailiwick_contract::{Cancel, Failure};
+use bailiwick_contract::{Access, Cancel, Failure};
 use bailiwick_platform::fs::{Attributes, Dir, DoorError, FileKind, RelPath, WritableDir};
 use bailiwick_policy::{WritablePath, door_failure};
 
 use super::compare::{Difference, TreeChange};
 use super::node::{Content, Node};
 use super::record::{TreeRecord, encode, list_bytes, summary};
-use super::rules::{GitPart, git_part_now, objects_folder};
+use super::rules::{GitPart, git_part_now, is_git_pointer, objects_folder, protected_folder};
 use crate::file::is_temporary;
 use crate::versions::{ChangeSource, VersionStore};
 
@@ -81,8 +81,8 @@ impl<'a> Restoration<'a> {
         let changes = record.difference.changes.iter();
         let come_back: HashSet<(usize, &RelPath)> =
             changes.filter(|it| is_dir(&it.before)).map(|it| (it.root, &it.path)).collect();
-        // Stores of objects that the command made itself: no other commits need what is in them.
-        let made_stores: HashSet<(usize, &[u8])> = record
+        // What the command made itself: no other commits need objects in it, and no other Git runs what is there.
+        let made: HashSet<(usize, &[u8])> = record
             .difference
             .changes
             .iter()
@@ -106,7 +106,7 @@ impl<'a> Restoration<'a> {
                 has_content: false,
             });
             if let Some(step) = steps.last_mut() {
-                step.judge(&root.dir, dir, name, &made_stores).map_err(failed)?;
+                step.judge(&root.dir, dir, name, &made).map_err(failed)?;
                 // The folder that it was in is gone, and the command did not remove it.
                 let has_folder = dir.is_some()
                     || change.path.parent().is_some_and(|above| come_back.contains(&(change.root, &above)));
@@ -205,18 +205,26 @@ impl<'a> Restoration<'a> {
 
     /// Returns the paths that were not covered when the change was made.
     pub fn uncovered(&self) -> impl Iterator<Item = String> {
-        self.record.difference.outermost_uncovered().map(|(root, path)| self.roots[*root].path.show(path))
+        self.record.difference.outermost_uncovered().map(|(root, path)| self.show(*root, path))
     }
 
-    /// Shows the path of a step, as results name it.
+    fn show(&self, root: usize, path: &RelPath) -> String {
+        let root = &self.roots[root].path;
+        match root.rules().rule_for_path(path, Access::Read) {
+            Some(_) => "a closed file".to_owned(),
+            None => root.show(path),
+        }
+    }
+
+    /// Shows the path of a step, as results name it; what is closed to clients has no name.
     pub fn shown(&self, step: &RestoreStep) -> String {
-        self.roots[step.change.root].path.show(&step.change.path)
+        self.show(step.change.root, &step.change.path)
     }
 
     /// Returns whether the content of a step's path is closed to clients.
     pub fn is_closed(&self, step: &RestoreStep) -> bool {
         let rules = self.roots[step.change.root].path.rules();
-        rules.rule_for_path(&step.change.path, bailiwick_contract::Access::Read).is_some()
+        rules.rule_for_path(&step.change.path, Access::Read).is_some()
     }
 
     /// Returns the contents of a step's file: as it is now, and as it will be. `None` where there is none, or it is none of
@@ -314,13 +322,16 @@ impl RestoreStep {
         let is_large = self.now.as_ref().is_some_and(|now| {
             now.stat.kind == FileKind::File && now.stat.size > MAX_REMOVED_BYTES && !self.has_content
         });
+        let is_made = |folder: Option<&[u8]>| folder.is_some_and(|it| made.contains(&(change.root, it)));
+        let is_pointer = kind_now.is_some_and(|kind| is_git_pointer(change.path.as_bytes(), kind));
         let stays = match kind_then {
-            // What a command made for Git to run goes; nothing of that kind is ever written.
+            // What Git runs is never written, and goes only with a repository that the command made.
             Some(_) => parts.1 == GitPart::Protected || parts.0 == GitPart::Protected,
-            None => {
-                let store = objects_folder(change.path.as_bytes());
-                parts.0 == GitPart::Objects && !store.is_some_and(|it| made.contains(&(change.root, it)))
-            }
+            None => match parts.0 {
+                GitPart::Ordinary => false,
+                GitPart::Objects => !is_made(objects_folder(change.path.as_bytes())),
+                GitPart::Protected => !is_pointer && !is_made(protected_folder(change.path.as_bytes())),
+            },
         };
         if stays || is_large {
             self.state = ChangeState::Left;

@@ -119,6 +119,15 @@ pub(super) fn objects_folder(path: &[u8]) -> Option<&[u8]> {
     folders_above(path).chain(std::iter::once(path)).find(is_store)
 }
 
+/// Returns the folder that holds the outermost name on the way to a path that names what Git runs.
+pub(super) fn protected_folder(path: &[u8]) -> Option<&[u8]> {
+    let folders = std::iter::once(&path[..0]).chain(folders_above(path));
+    folders.into_iter().find(|folder| {
+        let below = if folder.is_empty() { path } else { &path[folder.len() + 1..] };
+        part_below(below) == GitPart::Protected
+    })
+}
+
 /// Returns whether a name is a `.git` that leads elsewhere.
 pub(super) fn is_git_pointer(path: &[u8], kind: FileKind) -> bool {
     let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or_default();

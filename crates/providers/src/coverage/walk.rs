@@ -77,6 +77,9 @@ impl Walker<'_> {
     fn all(&mut self, root: Dir) -> Result<(), EarlyEnd> {
         let root = Rc::new(root);
         let mut pending: Vec<Pending> = Vec::new();
+        if let Ok(stat) = root.facts() {
+            self.state.nodes.insert(Box::default(), Node::of(stat));
+        }
         self.folder(&root, &root, &RelPath::root(), false, &mut pending)?;
         while let Some((above, name, path, is_in_git_dir)) = pending.pop() {
             match above.open_dir(&name) {

@@ -157,16 +157,12 @@ fn go_back(
 
 /// Creates the failure for a path that was changed again.
 fn conflict(plan: &Restoration<'_>, step: &RestoreStep, preview: &mut Preview) -> Failure {
-    let shown = shown(plan, step);
+    let shown = plan.shown(step);
     let failure = changed_since(&shown);
     match diff(plan, step, preview) {
         Some(diff) => failure.detail("diff", diff),
         None => failure,
     }
-}
-
-fn shown(plan: &Restoration<'_>, step: &RestoreStep) -> String {
-    if plan.is_closed(step) { "a closed file".to_owned() } else { plan.shown(step) }
 }
 
 /// Shows what becomes of a text that is not closed.
@@ -190,7 +186,7 @@ fn restored(
     preview: &mut Preview,
 ) -> RestoredFile {
     RestoredFile {
-        path: shown(plan, step),
+        path: plan.shown(step),
         moved_from: None,
         version_before: step.now.as_ref().map(version),
         version: step.change.before.as_ref().map(version),
@@ -216,7 +212,7 @@ fn version(node: &Node) -> String {
 
 /// Says what does not come back.
 fn warn_of_rest(cx: &Context, plan: &Restoration<'_>) {
-    let left: Vec<String> = plan.left().map(|step| shown(plan, step)).collect();
+    let left: Vec<String> = plan.left().map(|step| plan.shown(step)).collect();
     if !left.is_empty() {
         cx.warn(format!("These stay as they are: {}.", named(&left)));
     }
