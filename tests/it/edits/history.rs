@@ -29,6 +29,8 @@ enum Right {
 #[derive(Debug, Clone)]
 enum Request {
     Patch(String),
+    /// Of a file that was read as it is.
+    PatchOfRead(String),
     Texts(String, String),
     /// On the version before, while the file has another line in front.
     Merge(String, String),
@@ -212,10 +214,13 @@ impl Sample {
         let deeper = hunk.map(|line| if line == "\n" { line.to_owned() } else { format!("    {line}") });
         // Text that stands at that depth, too, is what was asked for.
         if places_as_written(file, &deeper.old()) == 0 {
+            let patch = unified(std::slice::from_ref(&deeper), "right");
+            // Nobody who has not read the file can know that the text is no other.
+            add("indented further", &whole, Request::Patch(patch.clone()), Right::Either(right.clone()));
             add(
-                "indented further",
+                "indented further, read",
                 &whole,
-                Request::Patch(unified(std::slice::from_ref(&deeper), "right")),
+                Request::PatchOfRead(patch),
                 tabs_right(right.clone(), hunk),
             );
         }
@@ -229,15 +234,17 @@ impl Sample {
         let dedented = hunk.map(|line| {
             line.get(least.min(line.len() - line.trim_start_matches(' ').len())..).unwrap_or(line).to_owned()
         });
-        // Of a new line of blanks alone, what it had is lost with the indentation.
+        // Of a line of blanks alone, what it had is lost with the indentation: nobody can say so that it changes.
         let has_blanks =
-            |(mark, line): &(char, String)| *mark == '+' && line != "\n" && line.trim().is_empty();
+            |(mark, line): &(char, String)| *mark != ' ' && line != "\n" && line.trim().is_empty();
         if !hunk.lines.iter().any(has_blanks) {
+            // Tabs stay.
+            let is_indented = dedented.old().iter().all(|line| line.starts_with([' ', '\t', '\n']));
             add(
                 "not indented",
                 &whole,
                 Request::Texts(dedented.old().concat(), dedented.side('-').concat()),
-                tabs_right(right.clone(), hunk),
+                if is_indented { Right::Either(right.clone()) } else { tabs_right(right.clone(), hunk) },
             );
         }
 
@@ -446,12 +453,14 @@ fn run(file: &str, request: &Request) -> Result<String, String> {
     let edit =
         |old: &str, new: &str| [TextEdit { number: 1, old: old.to_owned(), new: new.to_owned(), expect: 1 }];
     let applied = match request {
-        Request::Patch(patch) => {
+        Request::Patch(patch) | Request::PatchOfRead(patch) => {
             let mut files = parse_patch(patch).map_err(|failure| failure.message)?;
             let PatchAction::Update { hunks, .. } = files.remove(0).action else {
                 return Err("no update".to_owned());
             };
-            apply(&text, Edits::Hunks(&hunks), Basis::Unknown, &endless())
+            let is_read = matches!(request, Request::PatchOfRead(_));
+            let basis = if is_read { Basis::Read } else { Basis::Unknown };
+            apply(&text, Edits::Hunks(&hunks), basis, &endless())
         }
         Request::Texts(old, new) => apply(&text, Edits::Texts(&edit(old, new)), Basis::Unknown, &endless()),
         Request::Merge(old, new) => {

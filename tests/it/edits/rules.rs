@@ -91,6 +91,42 @@ proptest! {
         prop_assert!(outdated.is_err(), "{outdated:?}");
     }
 
+    /// Text with an indentation of its own is found at another depth only in a file that was read as it is.
+    #[test]
+    fn indented_text_is_found_at_another_depth_only_in_a_file_that_was_read(
+        lines in words(3..6),
+        there in 0..4_usize,
+        own in 1..4_usize,
+        is_patch in any::<bool>(),
+        place in 0..6_usize,
+    ) {
+        prop_assume!(there != own);
+        let place = place % lines.len();
+        let text = |depth: usize, changed: &str| -> String {
+            let line = |(at, line): (usize, &String)| {
+                format!("{}{}\n", "    ".repeat(depth), if at == place { changed } else { line })
+            };
+            lines.iter().enumerate().map(line).collect()
+        };
+        let file = |changed: &str| format!("before\n{}behind\n", text(there, changed));
+        let edited = |basis: Basis| -> Result<String, Failure> {
+            if is_patch {
+                let marked = |mark: char, text: &str| -> String {
+                    text.lines().map(|line| format!("{mark}{line}\n")).collect()
+                };
+                let (old, new) = (text(own, &lines[place]), text(own, "changed"));
+                let patch = format!("--- a/m\n+++ b/m\n@@\n{}{}", marked('-', &old), marked('+', &new));
+                return patched(&file(&lines[place]), &patch, basis);
+            }
+            let edit = TextEdit { number: 1, old: text(own, &lines[place]), new: text(own, "changed"), expect: 1 };
+            let before = Text::new(file(&lines[place]));
+            Ok(apply(&before, Edits::Texts(&[edit]), basis, &endless())?.text.content().to_owned())
+        };
+        prop_assert_eq!(edited(Basis::Read).map_err(|failure| failure.message), Ok(file("changed")));
+        let unread = edited(Basis::Unknown).map_err(|failure| failure.rule().map(str::to_owned));
+        prop_assert_eq!(unread, Err(Some("weak-match".to_owned())));
+    }
+
     /// An empty line of context with its mark is context, in every dialect.
     #[test]
     fn an_empty_line_with_its_mark_has_to_be_there(
@@ -171,6 +207,145 @@ proptest! {
         let files = parse_patch(&text).map_err(|failure| failure.message);
         let paths = files.map(|files| files.into_iter().map(|file| file.path).collect::<Vec<_>>());
         prop_assert_eq!(paths, Ok(vec![path]), "{}", text);
+    }
+
+    /// Lines of blanks that an edit keeps stay as the file has them, at whatever depth it is said, with their blanks or without.
+    #[test]
+    fn lines_of_blanks_that_an_edit_keeps_stay_as_they_are(
+        lines in words(4..8),
+        blanks in proptest::collection::vec(0..9_usize, 8),
+        depth in 0..4_usize,
+        has_blanks in any::<bool>(),
+        is_patch in any::<bool>(),
+        place in 0..8_usize,
+    ) {
+        let place = place % lines.len();
+        let of = |at: usize| " ".repeat(blanks[at]);
+        let file = |changed: &str| -> String {
+            let line = |(at, line): (usize, &String)| {
+                let line = if at == place { changed } else { line };
+                format!("{}{line}\n{}\n", "    ".repeat(depth), of(at))
+            };
+            lines.iter().enumerate().map(line).collect()
+        };
+        let said = |at: usize| if has_blanks { of(at) } else { String::new() };
+        let result = if is_patch {
+            let line = |(at, line): (usize, &String)| match at == place {
+                true => format!("-{line}\n+changed\n {}\n", said(at)),
+                false => format!(" {line}\n {}\n", said(at)),
+            };
+            let body: String = lines.iter().enumerate().map(line).collect();
+            patched(&file(&lines[place]), &format!("--- a/m\n+++ b/m\n@@\n{body}"), Basis::Unknown)
+        } else {
+            let text = |changed: &str| -> String {
+                let line = |(at, line): (usize, &String)| {
+                    format!("{}\n{}\n", if at == place { changed } else { line }, said(at))
+                };
+                lines.iter().enumerate().map(line).collect()
+            };
+            let edit = TextEdit { number: 1, old: text(&lines[place]), new: text("changed"), expect: 1 };
+            let before = Text::new(file(&lines[place]));
+            apply(&before, Edits::Texts(&[edit]), Basis::Unknown, &endless())
+                .map(|applied| applied.text.content().to_owned())
+        };
+        prop_assert_eq!(result.map_err(|failure| failure.message), Ok(file("changed")));
+    }
+
+    /// A line of blanks that an edit changes gets the blanks that it is given, as the file writes them.
+    #[test]
+    fn a_line_of_blanks_that_an_edit_changes_has_the_blanks_of_the_edit(
+        lines in words(3..6),
+        depth in 1..4_usize,
+        old_blanks in 0..4_usize,
+        new_blanks in 0..4_usize,
+        has_tabs in any::<bool>(),
+        is_patch in any::<bool>(),
+        place in 0..6_usize,
+    ) {
+        prop_assume!(old_blanks != new_blanks);
+        let place = place % lines.len();
+        let blanks = |tabs: bool, count: usize| if tabs { "\t".repeat(count) } else { "    ".repeat(count) };
+        let text = |tabs: bool, count: usize| -> String {
+            let line = |(at, line): (usize, &String)| match at == place {
+                true => format!("{}{line}\n{}\n", blanks(tabs, depth), blanks(tabs, count)),
+                false => format!("{}{line}\n", blanks(tabs, depth)),
+            };
+            lines.iter().enumerate().map(line).collect()
+        };
+        let file = format!("before\n{}behind\n", text(has_tabs, old_blanks));
+        let result = if is_patch {
+            let line = |(at, line): (usize, &String)| {
+                let own = format!(" {}{line}\n", blanks(!has_tabs, depth));
+                match at == place {
+                    true => format!("{own}-{}\n+{}\n", blanks(!has_tabs, old_blanks), blanks(!has_tabs, new_blanks)),
+                    false => own,
+                }
+            };
+            let body: String = lines.iter().enumerate().map(line).collect();
+            patched(&file, &format!("--- a/m\n+++ b/m\n@@\n{body}"), Basis::Unknown)
+        } else {
+            let (old, new) = (text(!has_tabs, old_blanks), text(!has_tabs, new_blanks));
+            let edit = TextEdit { number: 1, old, new, expect: 1 };
+            apply(&Text::new(file), Edits::Texts(&[edit]), Basis::Unknown, &endless())
+                .map(|applied| applied.text.content().to_owned())
+        };
+        let right = format!("before\n{}behind\n", text(has_tabs, new_blanks));
+        prop_assert_eq!(result.map_err(|failure| failure.message), Ok(right));
+    }
+
+    /// A hunk of which some lines of context have lost their mark puts nothing into another column.
+    #[test]
+    fn context_without_its_mark_puts_no_line_in_another_column(
+        lines in words(3..7),
+        marked in proptest::collection::vec(any::<bool>(), 7),
+        place in 0..7_usize,
+        depth in 0..3_usize,
+        removes in any::<bool>(),
+    ) {
+        let place = place % lines.len();
+        let indentation = "    ".repeat(depth);
+        let file = |changed: bool| -> String {
+            let line = |(at, line): (usize, &String)| match changed && at == place {
+                true if removes => format!("{indentation}added\n"),
+                true => format!("{indentation}{line}\n{indentation}added\n"),
+                false => format!("{indentation}{line}\n"),
+            };
+            lines.iter().enumerate().map(line).collect()
+        };
+        let line = |(at, line): (usize, &String)| {
+            let mark = if marked[at] { " " } else { "" };
+            match at == place {
+                true if removes => format!("-{indentation}{line}\n+{indentation}added\n"),
+                true => format!("{mark}{indentation}{line}\n+{indentation}added\n"),
+                false => format!("{mark}{indentation}{line}\n"),
+            }
+        };
+        let body: String = lines.iter().enumerate().map(line).collect();
+        let patch = format!("--- a/m\n+++ b/m\n@@\n{body}");
+        // What has lost its mark may be no patch at all.
+        let landed = parse_patch(&patch).and_then(|_| patched(&file(false), &patch, Basis::Unknown));
+        prop_assert!(landed.as_ref().map_or(true, |text| *text == file(true)), "{landed:?}");
+        let all = (0..lines.len()).all(|at| marked[at] || removes && at == place);
+        prop_assert!(!all || landed.is_ok(), "{landed:?}");
+    }
+
+    /// A diff gives a file its final line end, and takes it, however its lines end.
+    #[test]
+    fn a_diff_gives_and_takes_the_final_line_end(
+        lines in words(2..6),
+        has_crlf in any::<bool>(),
+        gives in any::<bool>(),
+        numbers in any::<bool>(),
+    ) {
+        let ending = if has_crlf { "\r\n" } else { "\n" };
+        let file = |is_ended: bool| format!("{}{}", lines.join(ending), if is_ended { ending } else { "" });
+        let context: String = lines[..lines.len() - 1].iter().map(|line| format!(" {line}\n")).collect();
+        let (last, none) = (&lines[lines.len() - 1], "\\ No newline at end of file\n");
+        let (old, new) = if gives { (none, "") } else { ("", none) };
+        let count = lines.len();
+        let header = if numbers { format!("@@ -1,{count} +1,{count} @@") } else { "@@".to_owned() };
+        let patch = format!("--- a/m\n+++ b/m\n{header}\n{context}-{last}\n{old}+{last}\n{new}");
+        prop_assert_eq!(patched(&file(!gives), &patch, Basis::Unknown).ok(), Some(file(gives)));
     }
 
     /// The answer names every edit that does not fit, and no other.

@@ -2,7 +2,7 @@
 
 use bailiwick_contract::Failure;
 
-use super::hunk::{FilePatch, Hunk, Mark, PatchAction, malformed};
+use super::hunk::{FilePatch, Hunk, Mark, PatchAction, malformed, unmarked};
 
 const BEGIN: &str = "*** Begin Patch";
 const END: &str = "*** End Patch";
@@ -25,7 +25,9 @@ pub fn parse(text: &str) -> Result<Vec<FilePatch>, Failure> {
     loop {
         let Some(line) = lines.peek().map(str::trim_end) else {
             // Without its end, the patch may have been cut off.
-            return Err(lines.wrong(format!("`{END}` is missing")));
+            return Err(lines
+                .wrong(format!("`{END}` is missing"))
+                .hint(format!("Send the whole patch; its last line is `{END}`.")));
         };
         if line == END {
             lines.at += 1;
@@ -159,9 +161,7 @@ fn hunks(lines: &mut Lines<'_>) -> Result<Vec<Hunk>, Failure> {
             Some(b'+') => (Mark::Add, &line[1..]),
             // An empty line of context whose space was lost.
             Some(b'\n' | b'\r') => (Mark::Context, line),
-            Some(_) | None => {
-                return Err(lines.wrong("a line of a hunk begins with a space, `-`, `+` or `@@`"));
-            }
+            Some(_) | None => return Err(unmarked(lines.at + 1, line)),
         };
         if hunk.blank_after > 0 {
             return Err(lines.wrong("a hunk continues after empty lines"));

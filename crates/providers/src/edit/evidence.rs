@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use bailiwick_contract::Failure;
 
-use super::matching::{Index, Shift};
+use super::matching::{Index, Shift, is_blank};
 use super::text::body;
 use super::tier::{Basis, Tier};
 
@@ -24,6 +24,8 @@ pub enum Doubt {
     Little,
     /// The file was changed since it was read.
     Outdated,
+    /// The text has an indentation of its own, and nobody has read the file as it is.
+    Unread,
     /// The place is within the new lines, which are there already.
     Done,
 }
@@ -32,7 +34,8 @@ pub enum Doubt {
 ///
 /// Lines that are there as written are there. Those that are there with another indentation can be others: of a text that
 /// is gone, `}` and `end` are still somewhere. They need more than one line that says something,
-/// and more than two where nobody has read the file as it is.
+/// and more than two where nobody has read the file as it is. There, whole parts of a text that is gone can be elsewhere at
+/// another depth, too: what was copied without its indentation is found, what has one of its own is not.
 pub fn doubt(old: &[&str], tier: Tier, shift: &Shift, basis: Basis) -> Option<Doubt> {
     if tier <= Tier::TrailingSpace {
         return None;
@@ -43,6 +46,9 @@ pub fn doubt(old: &[&str], tier: Tier, shift: &Shift, basis: Basis) -> Option<Do
     let enough = match shift {
         Shift::None => true,
         Shift::Tabs(_) => says(old, 1, OTHER_BLANKS),
+        Shift::Deeper(_) | Shift::Shallower(_) if basis == Basis::Unknown && is_indented(old) => {
+            return Some(Doubt::Unread);
+        }
         Shift::Deeper(_) | Shift::Shallower(_) => {
             // A text that is there no more has often left another at another depth that is like it in a line or two.
             let lines = if basis == Basis::Unknown { 3 } else { 2 };
@@ -50,6 +56,12 @@ pub fn doubt(old: &[&str], tier: Tier, shift: &Shift, basis: Basis) -> Option<Do
         }
     };
     (!enough).then_some(Doubt::Little)
+}
+
+/// Returns whether all lines that are not blank are indented.
+fn is_indented(lines: &[&str]) -> bool {
+    let mut lines = lines.iter().map(|line| body(line)).filter(|line| !line.trim().is_empty());
+    lines.all(|line| line.starts_with(is_blank))
 }
 
 /// Returns whether a place is within lines that are what the edit makes of it: those that put old lines deeper into

@@ -152,6 +152,10 @@ pub fn weak_match(name: Name, text: &Text, start: usize, old: &[&str], doubt: Do
             "says too little to be sure of the place",
             "Copy the old text as it is in the file, with its indentation, or add lines around it.",
         ),
+        Doubt::Unread => (
+            "nobody has read the file here: it may be the text of another place",
+            "Read the file by file.read, and copy the old text as it is there, with its indentation.",
+        ),
         Doubt::Outdated => {
             ("the file was changed since it was read", "Read the file again, and copy the old text from it.")
         }

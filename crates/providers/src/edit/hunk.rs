@@ -152,7 +152,8 @@ pub fn parse_patch(text: &str) -> Result<Vec<FilePatch>, Failure> {
         return Err(malformed(
             1,
             "it contains neither a unified diff (`--- a/file`, `+++ b/file`, `@@`) nor `*** Begin Patch`",
-        ));
+        )
+        .hint("Send old text and new text as `input.edits`: [{\"old\": \"…\", \"new\": \"…\"}]."));
     }
     merged(files)
 }
@@ -162,6 +163,17 @@ pub(super) fn malformed(line: usize, problem: impl std::fmt::Display) -> Failure
     Failure::invalid("input.patch", format!("`input.patch` cannot be read: line {line}: {problem}"))
         .detail("rule", "malformed-patch")
         .detail("line", line)
+}
+
+/// How much of a line a hint repeats, in characters.
+const SHOWN_CHARS: usize = 60;
+
+/// Creates the failure of a line of a hunk that has no mark. Lines are counted from 1.
+pub(super) fn unmarked(at: usize, line: &str) -> Failure {
+    let line: String = line.trim_end().chars().take(SHOWN_CHARS).collect();
+    malformed(at, "a line of a hunk begins with a space, `-` or `+`").hint(format!(
+        "Put one more space before every line of context, also before those that are indented: ` {line}`."
+    ))
 }
 
 /// Takes off what a patch is wrapped in: the fences of Markdown, with the words around them, or a here-document.

@@ -99,6 +99,9 @@ pub fn has_wide_blanks(line: &str) -> bool {
 ///
 /// `there` is the line of the file, `old` the same line as it was written, `new` what shall be there, indented already.
 pub fn keep_blanks(there: &str, old: &str, new: &str) -> String {
+    if new.trim_matches(is_blank).is_empty() {
+        return new.to_owned();
+    }
     let words = |line: &str| -> Vec<String> {
         line.split(is_blank).filter(|word| !word.is_empty()).map(str::to_owned).collect()
     };

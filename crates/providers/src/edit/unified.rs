@@ -6,7 +6,7 @@
 
 use bailiwick_contract::Failure;
 
-use super::hunk::{FilePatch, Hunk, Mark, PatchAction, malformed};
+use super::hunk::{FilePatch, Hunk, Mark, PatchAction, malformed, unmarked};
 use super::names::{self, Side};
 
 /// Git's name of an empty file.
@@ -373,8 +373,7 @@ fn uncounted(lines: &[&str], at: &mut usize) -> Result<(Body, usize), Failure> {
             // Either empty lines of context whose space was lost, or lines between the parts of the patch.
             blank_after += 1;
         } else {
-            let (mark, rest) = mark(line)
-                .ok_or_else(|| malformed(*at + 1, "a line of a hunk begins with a space, `-` or `+`"))?;
+            let (mark, rest) = mark(line).ok_or_else(|| unmarked(*at + 1, line))?;
             body.push((mark, rest.to_owned()));
         }
         *at += 1;
