@@ -28,9 +28,9 @@ pub(super) fn patched(data: &Value) -> Option<String> {
             if lines.is_empty() { String::new() } else { format!(": line {}", lines.join(", ")) },
             if file["merged"] == true { ", merged with what was changed since" } else { "" },
         );
-        for place in places.iter().filter(|it| it["tier"] != "exact" || it["chosen"].is_string()) {
-            let tier = place["tier"].as_str().unwrap_or_default();
-            let _ = writeln!(body, "  edit {} fits but for {tier}; the lines are now:", place["edit"]);
+        for place in places {
+            let Some(how) = how_it_fits(place) else { continue };
+            let _ = writeln!(body, "  edit {} {how}; the lines are now:", place["edit"]);
             for line in place["lines"].as_str().unwrap_or_default().lines() {
                 let _ = writeln!(body, "    {}", one_line(line));
             }
@@ -42,6 +42,33 @@ pub(super) fn patched(data: &Value) -> Option<String> {
         body.push_str(file["diff"].as_str().unwrap_or_default());
     }
     Some(body)
+}
+
+/// How an edit was read that is not there as it was written, or in several places; `None` of one that is there once. Line
+/// ends and blanks behind lines stay as the file has them, so that nothing has to be shown.
+fn how_it_fits(place: &Value) -> Option<String> {
+    let chosen = match place["chosen"].as_str() {
+        Some("order") => Some("the order of the hunks"),
+        Some("header") => Some("the line after `@@`"),
+        Some("end_of_file") => Some("the end of the file"),
+        Some("line_number") => Some("its line number"),
+        _ => None,
+    };
+    let differs = match place["tier"].as_str() {
+        Some("indentation") => Some("indentation"),
+        Some("tabs") => Some("tabs and spaces"),
+        Some("unicode") => Some("quotes, dashes or spaces"),
+        _ => None,
+    };
+    match (differs, chosen) {
+        (Some(differs), None) => Some(format!("fits but for {differs}")),
+        (None, Some(chosen)) => Some(format!("fits several places, and {chosen} decided")),
+        (Some(differs), Some(chosen)) => {
+            Some(format!("fits several places but for {differs}, and {chosen} decided"))
+        }
+        (None, None) if place["tier"] == "anchor" => Some("is made".to_owned()),
+        (None, None) => None,
+    }
 }
 
 pub(super) fn lines_of(place: &Value) -> String {
@@ -56,7 +83,8 @@ pub(super) fn lines_of(place: &Value) -> String {
 pub(super) fn syntax(body: &mut String, syntax: &Value) {
     for error in syntax["errors"].as_array().into_iter().flatten() {
         let text = |name: &str| one_line(error[name].as_str().unwrap_or_default());
-        let shown = format!("{} {}", text("message"), text("text"));
+        let message = if error["message"] == "syntax error" { String::new() } else { text("message") };
+        let shown = format!("{message} {}", text("text"));
         let _ = writeln!(
             body,
             "  syntax error in line {}, column {}: {}",

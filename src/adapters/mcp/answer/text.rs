@@ -106,14 +106,46 @@ fn failure(error: &Value) -> String {
         let _ = writeln!(written, "- {}", one_line(hint));
     }
     if let Some(details) = error["details"].as_object() {
-        let details: Map<String, Value> = details
+        let (shown, others): (Map<String, Value>, Map<String, Value>) = details
             .iter()
-            .filter(|(name, _)| !SAID.contains(&name.as_str()))
             .map(|(name, value)| (name.clone(), value.clone()))
-            .collect();
-        fields(&mut written, &details, 0);
+            .partition(|(name, value)| is_places(value) || name == "failures" && value.is_array());
+        let others = others.into_iter().filter(|(name, _)| !SAID.contains(&name.as_str())).collect();
+        fields(&mut written, &others, 0);
+        for (name, value) in &shown {
+            let _ = writeln!(written, "{}:", one_line(name));
+            for item in value.as_array().into_iter().flatten() {
+                match item["message"].as_str() {
+                    // One of several edits that do not fit.
+                    Some(message) => {
+                        let _ = writeln!(written, "- {}", one_line(message));
+                        let all = item.as_object().into_iter().flatten();
+                        for (_, places) in all.filter(|(_, value)| is_places(value)) {
+                            places
+                                .as_array()
+                                .into_iter()
+                                .flatten()
+                                .for_each(|it| lines_of_place(&mut written, it));
+                        }
+                    }
+                    None => lines_of_place(&mut written, item),
+                }
+            }
+        }
     }
     written.trim_end().to_owned()
+}
+
+/// Returns whether a detail is a list of places in a file, each with its lines.
+fn is_places(value: &Value) -> bool {
+    value.as_array().is_some_and(|all| !all.is_empty() && all.iter().all(|it| it["lines"].is_string()))
+}
+
+/// The lines of a place, which have their numbers.
+fn lines_of_place(written: &mut String, place: &Value) {
+    for line in place["lines"].as_str().unwrap_or_default().lines() {
+        let _ = writeln!(written, "  {}", one_line(line));
+    }
 }
 
 fn answer(op: &str, data: &Value, outcome: &Value) -> Option<Answer> {
@@ -540,11 +572,11 @@ mod tests {
                     {"ok": true, "path": "a.py", "action": "updated", "version": "v2", "bytes": 9, "places": [
                         {"edit": 1, "tier": "exact", "startLine": 3, "endLine": 3, "lines": "3:ab12|x"},
                         {"edit": 2, "tier": "indentation", "startLine": 5, "endLine": 6, "lines": "5:ab12|y\n6:ab13|z"},
-                    ], "syntax": {"language": "Python", "errors": [{"line": 5, "column": 1, "message": "cannot be read", "text": "y"}]}},
+                    ], "syntax": {"language": "Python", "errors": [{"line": 5, "column": 1, "message": "missing `)`", "text": "y"}]}},
                     {"ok": false, "path": "b\nc", "error": {"code": "conflict", "message": "no"}},
                 ], "undoId": "u1", "truncated": false}),
                 "a.py updated: line 3, 5-6\n  edit 2 fits but for indentation; the lines are now:\n    5:ab12|y\n    6:ab13|z\n  \
-                 syntax error in line 5, column 1: cannot be read y\nb\\nc not changed: conflict: no\n[undo u1]",
+                 syntax error in line 5, column 1: missing `)` y\nb\\nc not changed: conflict: no\n[undo u1]",
             ),
             (
                 "process.start",
