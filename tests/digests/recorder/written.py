@@ -80,6 +80,36 @@ def gradle():
     log("gradle", "passing", ["gradle", "build"], [*wide, "", "BUILD SUCCESSFUL in 3s", "140 actionable tasks: 140 up-to-date"], [], {}, exit_code=0)
 
 
+    # Streams that are apart, and what compilers print shown again, as since Gradle 8.11.
+    errors, again, failures = [], [], []
+    for n in range(20):
+        file = f"/project/src/main/java/shop/Order{n % 4}.java"
+        error = [f"{file}:{n + 3}: error: cannot find symbol", f"        return nowhere{n};", "               ^",
+                 f"  symbol:   variable nowhere{n}", f"  location: class Order{n % 4}"]
+        errors += error
+        again += [f"  {line}" for line in error]
+        failures.append({"file": file, "line": n + 3})
+    log("gradle", "not-compiled-again", ["./gradlew", "build"],
+        ["> Task :compileJava FAILED", "", "[Incubating] Problems report is available at: file:///project/build/reports/problems/problems-report.html",
+         "1 actionable task: 1 executed"], [*failures, {"name": ":compileJava"}], {"errors": 21})
+    log("gradle", "not-compiled-again", ["./gradlew", "build"],
+        [*errors, "20 errors", "", "FAILURE: Build failed with an exception.", "", "* What went wrong:",
+         "Execution failed for task ':compileJava' (registered by plugin 'org.gradle.java').", "> Compilation failed; see the compiler output below.", *again, "  20 errors", "",
+         "* Try:", "> Check your code and dependencies to fix the compilation error(s)", "> Run with --scan to get full insights.", "", "BUILD FAILED in 4s"],
+        [*failures, {"name": ":compileJava"}], {"errors": 21}, stream="err")
+
+    lines, failures = list(before), []
+    for n in range(24):
+        lines += [f"CartTest > sums{n}() FAILED", f"    org.opentest4j.AssertionFailedError: expected: <{n}> but was: <{n + 1}>",
+                  "        at app//org.junit.jupiter.api.AssertionFailureBuilder.build(AssertionFailureBuilder.java:151)",
+                  f"        at app//shop.CartTest.sums{n}(CartTest.java:{n + 10})", ""]
+        failures.append({"name": f"CartTest > sums{n}()", "file": "CartTest.java", "line": n + 10})
+    known = [*failures, {"name": ":test"}], {"passed": 6, "failed": 24, "errors": 1}
+    log("gradle", "tests-failing-apart", ["./gradlew", "test"], [*lines, "4 actionable tasks: 1 executed, 3 up-to-date"], *known)
+    end = gradle_end([(":test", "There were failing tests. See the report at: file:///project/build/reports/tests/test/index.html")])
+    log("gradle", "tests-failing-apart", ["./gradlew", "test"], ["30 tests completed, 24 failed", *end[:-1]], *known, stream="err")
+
+
 def kotlin():
     lines, failures = [], []
     for n in range(40):
@@ -118,6 +148,23 @@ def dotnet():
     log("dotnet", "tests-failing", ["dotnet", "test"], lines, failures, {"failed": 28, "passed": 40, "skipped": 3})
 
 
+    # What a more detailed logger prints, with the lines of xUnit between it.
+    lines, failures = ["Test run for /project/Shop.Tests/bin/Debug/net8.0/Shop.Tests.dll (.NETCoreApp,Version=v8.0)", "Starting test execution, please wait...",
+                       "A total of 1 test files matched the specified pattern.", "[xUnit.net 00:00:00.00] xUnit.net VSTest Adapter v2.5.3.1+6b60a9e56a (64-bit .NET 8.0.1)",
+                       "[xUnit.net 00:00:00.22]   Starting:    Shop.Tests"], []
+    for n in range(24):
+        name, file = f"Shop.Tests.StockTests.Has{n}", f"/project/Shop.Tests/StockTests{n % 3}.cs"
+        if n % 3 == 0:
+            lines += [f"  Passed Shop.Tests.StockTests.Is{n} [< 1 ms]"]
+        said = ["Assert.True() Failure", "Expected: True", "Actual:   False"]
+        lines += [f"[xUnit.net 00:00:00.{n + 30}]     {name} [FAIL]", *[f"[xUnit.net 00:00:00.{n + 30}]       {line}" for line in said],
+                  f"  Failed {name} [{n + 1} ms]", "  Error Message:", f"   {said[0]}", *said[1:], "  Stack Trace:",
+                  f"     at {name}() in {file}:line {n + 12}", "   at System.Reflection.MethodBaseInvoker.InvokeWithNoArgs(Object obj, BindingFlags invokeAttr)"]
+        failures.append({"name": name, "file": file, "line": n + 12})
+    lines += ["[xUnit.net 00:00:00.60]   Finished:    Shop.Tests", "", "Test Run Failed.", "Total tests: 33", "     Passed: 8", "     Failed: 24", "    Skipped: 1", " Total time: 1.0662 Seconds"]
+    log("dotnet", "tests-failing-normal", ["dotnet", "test", "--logger", "console;verbosity=normal"], lines, failures, {"failed": 24, "passed": 8, "skipped": 1})
+
+
 def swift():
     lines, failures = ["Building for debugging...", "[1/9] Compiling Shop Price.swift"], []
     for n in range(30):
@@ -152,6 +199,20 @@ def swift():
             lines += [f"✔ Test sums{n}() passed after 0.001 seconds."]
     lines += ['✘ Suite "Prices" failed after 0.05 seconds with 20 issues.', "✘ Test run with 40 tests failed after 0.051 seconds with 20 issues."]
     log("swift", "testing-failing", ["swift", "test"], lines, failures, {"failed": 20})
+
+
+    # With arguments, with words below an issue, and one that has no place.
+    lines, failures = ["◇ Test run started.", "↳ Testing Library Version: 6.1", "↳ Target Platform: x86_64-unknown-linux-gnu", "◇ Suite PriceTests started."], []
+    for n in range(30):
+        lines += [f"◇ Test case passing 1 argument amount → {n} to price(amount:) started.",
+                  f'✘ Test price(amount:) recorded an issue with 1 argument amount → {n} at PriceTests.swift:{n + 9}:7: Expectation failed: (price({n}) → {n}) == {n + 1}',
+                  f"↳ order {n} costs more"]
+        failures.append({"name": "price(amount:)", "file": "PriceTests.swift", "line": n + 9})
+    lines += ['✘ Test "An order is kept" recorded an issue: Caught error: OrderError.gone']
+    failures.append({"name": '"An order is kept"'})
+    lines += ['✘ Test "An order is kept" failed after 0.001 seconds with 1 issue.', "✘ Test price(amount:) with 30 test cases failed after 0.01 seconds with 30 issues.",
+              "✘ Suite PriceTests failed after 0.05 seconds with 31 issues.", "✘ Test run with 2 tests in 1 suite failed after 0.051 seconds with 31 issues."]
+    log("swift", "testing-arguments", ["swift", "test"], lines, failures, {"failed": 31})
 
 
 def main():

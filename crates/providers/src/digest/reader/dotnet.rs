@@ -31,6 +31,8 @@ pub struct Dotnet {
     errors: (u64, Option<u64>),
     warnings: u64,
     failed: (u64, u64),
+    /// Whether the totals of a run follow, a line each.
+    has_totals: bool,
 }
 
 impl Dotnet {
@@ -44,6 +46,7 @@ impl Dotnet {
             errors: (0, None),
             warnings: 0,
             failed: (0, 0),
+            has_totals: false,
         }
     }
 
@@ -157,6 +160,42 @@ impl Dotnet {
         true
     }
 
+    /// `Total tests: 8` and the lines below it, which a more detailed logger prints instead.
+    fn totals(&mut self, line: &str) -> bool {
+        if matches!(line, "Test Run Failed." | "Test Run Successful.") {
+            self.close();
+            self.facts.seen = true;
+            self.facts.summarize(line);
+            return true;
+        }
+        if line.starts_with("Total tests: ") {
+            self.close();
+            (self.facts.seen, self.has_totals) = (true, true);
+            self.facts.summarize(line);
+            return true;
+        }
+        let text = line.trim_start();
+        if !self.has_totals || text.len() == line.len() {
+            self.has_totals = false;
+            return false;
+        }
+        let Some((word, count)) = text.split_once(": ") else { return false };
+        let mut counts = Counts::default();
+        let count = count.trim().parse::<u64>().ok();
+        match word {
+            "Passed" => counts.passed = count,
+            "Failed" => {
+                counts.failed = count;
+                self.failed.1 += count.unwrap_or(0);
+            }
+            "Skipped" => counts.skipped = count,
+            "Total time" => self.has_totals = false,
+            _ => return false,
+        }
+        self.facts.counts.add(counts);
+        true
+    }
+
     fn in_test(&mut self, line: &str) {
         self.state = match line.trim() {
             "Error Message:" => State::Message,
@@ -188,8 +227,12 @@ impl Reader for Dotnet {
         if self.begins(line) {
             return Take::Inside;
         }
-        if self.tested(line) {
+        if self.tested(line) || self.totals(line) {
             return Take::Line;
+        }
+        // xUnit says the same as the run does, between its lines.
+        if line.starts_with("[xUnit.net ") {
+            return if self.test.is_some() { Take::Inside } else { Take::Line };
         }
         if self.test.is_some() {
             let is_other = line.starts_with("  Passed ") || line.starts_with("  Skipped ");

@@ -1,9 +1,16 @@
-//! What Gradle prints: failing tests, and what went wrong.
+//! What Gradle prints: failing tests, and what went wrong. Where its streams are apart, tests are in one, their number and
+//! what went wrong in the other.
+
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::super::facts::{Counts, DigestItem, Facts, Tool};
 use super::super::place;
 use super::maven::{is_library, of_frame};
 use super::router::{Reader, Take};
+
+/// How many lines of compilers are told apart.
+const KNOWN: usize = 20_000;
 
 /// Where the stream is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -11,6 +18,8 @@ enum State {
     Outside,
     /// Below a failing test.
     Test,
+    /// In lines of a compiler that are shown again, indented, after `* What went wrong:`.
+    Repeated,
     /// After `* Where:`.
     Where,
     /// After `* What went wrong:`.
@@ -24,10 +33,10 @@ pub struct Gradle {
     state: State,
     test: Option<DigestItem>,
     wrong: Option<DigestItem>,
-    /// Failing tests, as read and as said.
-    failed: (u64, u64),
-    /// Things that went wrong, as read and as said.
-    errors: (u64, u64),
+    /// How many things went wrong.
+    errors: u64,
+    /// Hashes of lines of compilers that came by.
+    places: HashSet<u64>,
     open: bool,
 }
 
@@ -39,21 +48,20 @@ impl Gradle {
             state: State::Outside,
             test: None,
             wrong: None,
-            failed: (0, 0),
-            errors: (0, 0),
+            errors: 0,
+            places: HashSet::new(),
             open: false,
         }
     }
 
     fn close(&mut self) {
         if let Some(found) = self.test.take() {
-            self.failed.0 += 1;
             self.facts.failures.push(found);
         }
         if let Some(found) =
             self.wrong.take().filter(|found| found.name.is_some() || !found.message.is_empty())
         {
-            self.errors.0 += 1;
+            self.errors += 1;
             self.facts.failures.push(found);
         }
         self.state = State::Outside;
@@ -66,7 +74,7 @@ impl Gradle {
         let Some(told) = told else { return false };
         let failed = place::count_of(told, "failed").unwrap_or(0);
         let skipped = place::count_of(told, "skipped").unwrap_or(0);
-        self.failed.1 += failed;
+        self.facts.declare(failed);
         self.facts.summarize(line);
         self.facts.counts.add(Counts {
             passed: Some(all.saturating_sub(failed + skipped)),
@@ -84,11 +92,13 @@ impl Gradle {
             self.open = false;
             self.facts.summarize(line);
         } else if line == "FAILURE: Build failed with an exception." {
-            self.errors.1 += 1;
+            self.facts.declare(1);
         } else if let Some(told) = line.strip_prefix("FAILURE: Build completed with ") {
-            self.errors.1 += place::number(told).map_or(0, |(count, _)| count);
+            self.facts.declare(place::number(told).map_or(0, |(count, _)| count));
         } else if line.starts_with("> Task :") {
             self.open = true;
+            // Another build, after one that has ended.
+            self.facts.ended = false;
         } else {
             return self.facts.seen
                 && (line.starts_with("> Configure project ")
@@ -125,6 +135,11 @@ impl Gradle {
         if found.line.is_none() || found.message.is_empty() {
             found.say(text);
         }
+    }
+
+    /// Returns whether a line is one of a compiler that came by before.
+    fn repeats(&self, line: &str) -> bool {
+        line.starts_with("  ") && is_place(line) && self.places.contains(&hash(line))
     }
 
     fn in_wrong(&mut self, line: &str) {
@@ -173,7 +188,12 @@ impl Reader for Gradle {
             return Take::Inside;
         }
         match self.state {
-            State::Outside => Take::Pass,
+            State::Outside => {
+                if is_place(line) && self.places.len() < KNOWN {
+                    self.places.insert(hash(line));
+                }
+                Take::Pass
+            }
             State::Test if line.starts_with("    ") || line.is_empty() => {
                 self.in_test(line);
                 Take::Inside
@@ -192,7 +212,13 @@ impl Reader for Gradle {
                 self.in_wrong(line);
                 Take::Inside
             }
-            State::Test | State::Wrong => {
+            State::Wrong | State::Repeated if self.repeats(line) => {
+                self.close();
+                self.state = State::Repeated;
+                Take::Inside
+            }
+            State::Repeated if line.starts_with("  ") && !is_place(line) => Take::Inside,
+            State::Test | State::Wrong | State::Repeated => {
                 self.close();
                 Take::Pass
             }
@@ -201,18 +227,18 @@ impl Reader for Gradle {
 
     fn finish(mut self: Box<Self>) -> Facts {
         self.close();
-        if self.open {
-            self.facts.doubt("the output breaks off");
-        }
         let facts = &mut self.facts;
-        if self.failed.0 != self.failed.1 || self.errors.0 != self.errors.1 {
-            facts.doubt("other numbers of failures in the output and at its end");
-        }
-        if facts.seen && self.errors.0 > 0 {
-            facts.counts.add(Counts { errors: Some(self.errors.0), ..Counts::default() });
+        if facts.seen && self.errors > 0 {
+            facts.counts.add(Counts { errors: Some(self.errors), ..Counts::default() });
         }
         self.facts
     }
+}
+
+fn hash(line: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    line.trim().hash(&mut hasher);
+    hasher.finish()
 }
 
 /// Returns whether a line is a compiler's.

@@ -109,12 +109,22 @@ impl Swift {
             return true;
         }
         if mark == "✘"
-            && let Some((name, at)) = told.split_once(" recorded an issue at ")
-            && let Some(at) = place::leading(at)
+            && let Some((name, rest)) = told.split_once(" recorded an issue")
         {
             let name = name.strip_prefix("Test ").unwrap_or(name);
-            let mut found = DigestItem::named(name).at(at.file, at.line, at.column);
-            found.say(at.rest);
+            let found = match of_issue(rest) {
+                Some(at) => {
+                    let mut found = DigestItem::named(name).at(at.file, at.line, at.column);
+                    found.say(at.rest);
+                    found
+                }
+                // An error that is thrown elsewhere has no place.
+                None => {
+                    let mut found = DigestItem::named(name);
+                    found.say(rest.trim_start_matches([':', ' ']));
+                    found
+                }
+            };
             self.issues += 1;
             self.facts.seen = true;
             self.facts.failures.push(found);
@@ -144,4 +154,11 @@ impl Reader for Swift {
         }
         facts
     }
+}
+
+/// Finds the place in what follows an issue: ` at FILE:LINE:COLUMN: …`, perhaps behind ` with 1 argument n → 3`.
+fn of_issue(rest: &str) -> Option<place::TextLocation<'_>> {
+    let places = rest.match_indices(" at ").filter_map(|(at, word)| place::leading(&rest[at + word.len()..]));
+    let mut places = places.filter(|at| at.file.ends_with(".swift") && !at.file.contains(": "));
+    places.next()
 }
