@@ -146,6 +146,12 @@ fn is_definition(language: Language, tag: &Value, list: &[Definition]) -> bool {
                     .any(|word| source.contains(word))
         }
         Language::TypeScript | Language::Tsx | Language::JavaScript => {
+            // Of `A = 0x20` and of what follows `const enum`, ctags takes parts for names; arguments of types for members.
+            let is_part = kind == "enumerator" && !source.trim_start().starts_with(name)
+                || matches!((kind, name), ("property", "void" | "get" | "set") | ("method", "new"));
+            if is_part {
+                return false;
+            }
             let is_value = matches!(kind, "constant" | "variable");
             let behind = source.split(name).nth(1).unwrap_or_default().trim_start();
             !source.contains("import")
@@ -171,11 +177,19 @@ fn is_definition(language: Language, tag: &Value, list: &[Definition]) -> bool {
             let is_left_out = matches!(kind, "describe" | "context" | "library" | "accessor" | "alias");
             !is_object && !is_test && !is_left_out
         }
-        Language::Bash => !matches!(kind, "heredoc" | "alias" | "script"),
+        // `names=(…)` and what is in a text are functions for ctags.
+        Language::Bash => {
+            let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_:.-".contains(&byte));
+            is_name && !matches!(kind, "heredoc" | "alias" | "script")
+        }
         Language::Java => {
             kind != "package" && !(kind == "enumConstant" && source.trim_start().starts_with('@'))
         }
-        Language::Python => !is_indented || !matches!(kind, "variable" | "member" | "unknown"),
+        // Names that are imported are `unknown`, modules that get another name are `namespace`.
+        Language::Python => {
+            let is_inner = is_indented && matches!(kind, "variable" | "member");
+            !is_inner && !matches!(kind, "unknown" | "namespace")
+        }
         Language::Kotlin => kind != "package" && !(matches!(kind, "constant" | "variable") && in_code(false)),
         _ => !matches!(kind, "package" | "packageName" | "unknown"),
     }

@@ -11,7 +11,7 @@ use tree_sitter::{Node, Tree, TreeCursor};
 use super::definition::{Definition, Definitions, Position};
 use super::extent::{Extent, Lead, last_row, narrow};
 use super::kinds::{Candidate, NodeContext, Step, look};
-use super::masked::{completed, is_within, masked, without_bodies};
+use super::masked::{completed, has_within, is_within, masked, without_bodies};
 use super::signature::{is_attribute, signature};
 use super::source::{self, Unread};
 use super::{arrange, recover};
@@ -58,11 +58,16 @@ pub(super) fn with_tree(
         let tree = source::parse(language, &outer, stop)?;
         Ok((outer, tree))
     };
-    let is_inner = |wrong: &Node<'_>| is_within(&masked.bodies, &wrong.byte_range());
-    let (mut found, is_lost) = match () {
-        () if parsed_whole || masked.bodies.is_empty() => (look(&text, &tree)?, !parsed_whole),
-        () if wrong(&tree, |wrong| is_inner(wrong).then_some(0)) == Some(0) => (look(&text, &tree)?, false),
-        () => {
+    // What is wrong within a body hides nothing that is outside of it; what is around one may.
+    let hides = |wrong: &Node<'_>| match is_within(&masked.bodies, &wrong.byte_range()) {
+        true => Some(0),
+        false if wrong.is_error() && has_within(&masked.bodies, &wrong.byte_range()) => None,
+        false => Some(1),
+    };
+    let (mut found, is_lost) = match wrong(&tree, hides) {
+        _ if parsed_whole || masked.bodies.is_empty() => (look(&text, &tree)?, !parsed_whole),
+        Some(count) => (look(&text, &tree)?, count > 0),
+        None => {
             let (outer, tree) = without(&text)?;
             let mut found = look(&outer, &tree)?;
             if !found.parsed_whole {

@@ -18,7 +18,7 @@ pub(in crate::code) fn completed(language: Language, text: &[u8]) -> Option<Vec<
             is_comment = memchr::memmem::find(trimmed, b"*/").is_none();
         } else if !trimmed.is_empty() && !trimmed.starts_with(b"//") {
             // The member before ends with a type, and another begins with its type parameters or its parameters.
-            let begins = matches!(trimmed[0], b'<' | b'(') && blanks > 0;
+            let begins = (matches!(trimmed[0], b'<' | b'(') || is_called_in(trimmed)) && blanks > 0;
             if begins && (before.is_ascii_alphanumeric() || b">])}_$".contains(&before)) {
                 whole.get_or_insert_with(|| text.to_vec())[start + blanks - 1] = b';';
             }
@@ -29,6 +29,15 @@ pub(in crate::code) fn completed(language: Language, text: &[u8]) -> Option<Vec<
         start += line.len();
     }
     whole
+}
+
+/// Returns whether a line declares a member whose name begins as the operator `in` does: `in?: string`, `in2: number`.
+fn is_called_in(line: &[u8]) -> bool {
+    let Some(rest) = line.strip_prefix(b"in") else { return false };
+    let length = rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || b"_$".contains(byte)).count();
+    let behind = &rest[length..];
+    !rest.first().is_some_and(u8::is_ascii_alphabetic)
+        && (behind.starts_with(b":") || behind.starts_with(b"?:") || behind.starts_with(b"("))
 }
 
 /// Makes `in` and `out` before parameters of types blank.
@@ -59,6 +68,12 @@ mod tests {
         let whole = completed(Language::TypeScript, text).expect("one is missing");
         let expected = "interface I {\n  <A>(a: A): Map<A>\n  // more\n ;<B>(b: B): void\n  f: (\n    (x: A) => B\n  )\n}\n";
         assert_eq!(str::from_utf8(&whole), Ok(expected));
+        let named = completed(
+            Language::TypeScript,
+            b"interface I {\n  a?: A | undefined\n  in?: B\n  in2: C\n  inner: D\n}\n",
+        );
+        let expected = "interface I {\n  a?: A | undefined\n ;in?: B\n ;in2: C\n  inner: D\n}\n";
+        assert_eq!(named.as_deref().map(str::from_utf8), Some(Ok(expected)));
         assert_eq!(completed(Language::Rust, text), None);
         assert_eq!(completed(Language::TypeScript, b"f(\n  (a)\n)\n"), None);
     }

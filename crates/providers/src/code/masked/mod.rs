@@ -8,4 +8,4 @@ mod text;
 mod tokens;
 
 pub(super) use complete::completed;
-pub(super) use text::{is_within, masked, without_bodies};
+pub(super) use text::{has_within, is_within, masked, without_bodies};

@@ -80,6 +80,12 @@ pub(in crate::code) fn is_within(bodies: &[Range<usize>], range: &Range<usize>) 
     before > 0 && range.end <= bodies[before - 1].end
 }
 
+/// Returns whether one of some ranges, which are valid and do not overlap, is within a range.
+pub(in crate::code) fn has_within(bodies: &[Range<usize>], range: &Range<usize>) -> bool {
+    let first = bodies.partition_point(|body| body.start < range.start);
+    bodies.get(first).is_some_and(|body| body.end <= range.end)
+}
+
 /// Leaves of a line for the preprocessor what shows its grammar what it is.
 fn plain(source: &[u8], directive: Directive, bytes: Range<usize>) -> Option<Edit> {
     let line = &source[bytes.clone()];
