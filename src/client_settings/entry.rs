@@ -40,6 +40,8 @@ pub enum Likeness {
     Foreign,
 }
 
+/// The field in which Cline puts those of an entry that it took over from its older settings.
+const TRANSPORT: &str = "transport";
 /// Fields of a server that the client starts; they mean nothing, or are refused, for one that it connects to.
 const OF_STARTING: &[&str] =
     &["command", "cmd", "args", "env", "environment", "env_vars", "envs", "envFile", "cwd"];
@@ -163,6 +165,7 @@ impl Entry {
         let is_wanted = |name: &str| self.fields.iter().any(|(field, _)| *field == name);
         let starts = is_wanted("args") || is_wanted("command");
         let is_of_the_other_way = |name: &str, value: &Value| match name {
+            TRANSPORT => value.is_object(),
             "type" => (value == "stdio" || value == "local") != starts,
             name if starts => OF_CONNECTING.contains(&name),
             name => OF_STARTING.contains(&name) || ADDRESSES.contains(&name),
@@ -185,6 +188,9 @@ impl Entry {
 pub fn in_fields(there: &Value) -> Value {
     let mut there = there.clone();
     if let Some(fields) = there.as_object_mut() {
+        if let Some(Value::Object(inner)) = fields.get(TRANSPORT).cloned() {
+            fields.extend(inner);
+        }
         for (own, usual) in [("cmd", "command"), ("envs", "env")] {
             if let Some(value) = fields.remove(own) {
                 fields.insert(usual.to_owned(), value);
@@ -251,6 +257,7 @@ mod tests {
         for there in [
             json!({"command": "/old/bailiwick", "args": ["mcp"]}),
             json!({"command": "/opt/bailiwick", "args": ["mcp"], "env": {"BAILIWICK_HOME": "/h"}, "url": "http://x"}),
+            json!({"transport": {"type": "stdio", "command": "/opt/bailiwick", "args": ["mcp"]}, "disabled": false}),
         ] {
             assert_eq!(stdio().compare(&there), Likeness::Stale, "{there}");
         }

@@ -36,7 +36,7 @@ pub enum ClientKind {
     ContinueCli,
     /// goose
     Goose,
-    /// Cline, in Visual Studio Code
+    /// Cline, in editors and as a program
     Cline,
     /// Junie, in JetBrains editors
     Junie,
@@ -161,7 +161,7 @@ impl ClientKind {
     /// cursor.com/docs/context/mcp, docs.windsurf.com/windsurf/cascade/mcp, zed.dev/docs/ai/mcp, geminicli.com/docs/tools/mcp-server,
     /// qwenlm.github.io/qwen-code-docs, opencode.ai/docs/mcp-servers, docs.continue.dev/customize/deep-dives/mcp,
     /// block.github.io/goose/docs/guides/config-files,
-    /// docs.cline.bot/mcp/configuring-mcp-servers, junie.jetbrains.com/docs, lmstudio.ai/docs/app/mcp.
+    /// docs.cline.bot/mcp/mcp-overview, junie.jetbrains.com/docs, lmstudio.ai/docs/app/mcp.
     pub fn facts(self) -> &'static ClientFacts {
         match self {
             Self::ClaudeDesktop => &ClientFacts {
@@ -209,7 +209,7 @@ impl ClientKind {
                 title: "Cursor",
                 programs: &["cursor", "cursor-agent"],
                 token: TokenForm::Header("${env:BAILIWICK_TOKEN}"),
-                afterwards: "Turn it on in Cursor's settings, under MCP.",
+                afterwards: "Turn it on in Cursor, under Customize, MCPs.",
                 ..USUAL
             },
             Self::Windsurf => &ClientFacts {
@@ -287,6 +287,7 @@ impl ClientKind {
             Self::Cline => &ClientFacts {
                 id: "cline",
                 title: "Cline",
+                programs: &["cline"],
                 afterwards: "Cline reads its settings at once; its list of MCP servers shows the connection.",
                 ..USUAL
             },

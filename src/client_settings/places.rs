@@ -1,5 +1,6 @@
 //! Where the settings of clients lie, and by what it is seen that a client is on this computer.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use bailiwick_contract::{ErrorCode, Failure};
@@ -49,7 +50,8 @@ impl SettingsPlace {
             )
             .hint(format!("Set {HOME}, or name the file with --settings."))
         })?;
-        let file = user_file(kind, System::THIS, &folders, absolute, |folder| folder.is_dir());
+        let pointer = |file: &Path| fs::read_to_string(file).ok();
+        let file = user_file(kind, System::THIS, &folders, absolute, |folder| folder.is_dir(), pointer);
         let file = file.ok_or_else(|| {
             Failure::invalid("CLIENT", "it is not known where other clients keep their settings")
                 .hint("Name the file with --settings, or see `bailiwick client print generic`.")
@@ -93,6 +95,7 @@ fn user_file(
     folders: &UserFolders,
     variable: impl Fn(&str) -> Option<PathBuf>,
     is_folder: impl Fn(&Path) -> bool,
+    content: impl Fn(&Path) -> Option<String>,
 ) -> Option<PathBuf> {
     /// The package of Claude Desktop: its name, and what Windows makes of its publisher's.
     const CLAUDE_PACKAGE: &str = "Claude_pzs8sxrjxfjjc";
@@ -131,16 +134,31 @@ fn user_file(
             _ => variable("XDG_CONFIG_HOME").unwrap_or_else(|| home(&[".config"])).join("goose"),
         }
         .join("config.yaml"),
-        ClientKind::Cline => folders
-            .application_settings
-            .join("Code")
-            .join("User")
-            .join("globalStorage")
-            .join("saoudrizwan.claude-dev")
-            .join("settings")
-            .join("cline_mcp_settings.json"),
+        ClientKind::Cline => {
+            let data = variable("CLINE_DATA_DIR")
+                .unwrap_or_else(|| variable("CLINE_DIR").unwrap_or_else(|| home(&[".cline"])).join("data"));
+            // Where it was until 2026. A newer Cline takes over what is there when it first starts.
+            let extension = folders
+                .application_settings
+                .join("Code")
+                .join("User")
+                .join("globalStorage")
+                .join("saoudrizwan.claude-dev");
+            let folder = if is_folder(&extension) && !is_folder(&data) { extension } else { data };
+            variable("CLINE_MCP_SETTINGS_PATH")
+                .unwrap_or_else(|| folder.join("settings").join("cline_mcp_settings.json"))
+        }
         ClientKind::Junie => home(&[".junie", "mcp", "mcp.json"]),
-        ClientKind::LmStudio => home(&[".lmstudio", "mcp.json"]),
+        // It writes down where its folder is; one of its first versions is in the cache folder.
+        ClientKind::LmStudio => {
+            let cached = home(&[".cache", "lm-studio"]);
+            match content(&home(&[".lmstudio-home-pointer"])) {
+                Some(path) if Path::new(path.trim()).is_absolute() => PathBuf::from(path.trim()),
+                _ if is_folder(&cached) => cached,
+                _ => home(&[".lmstudio"]),
+            }
+            .join("mcp.json")
+        }
         ClientKind::Generic => return None,
     })
 }
@@ -185,7 +203,9 @@ pub fn evidence(kind: ClientKind) -> Option<PathBuf> {
         // Its folder is that of Continue in an editor.
         ClientKind::ContinueCli => return None,
         // The file is in a folder within it.
-        ClientKind::VsCode | ClientKind::Continue | ClientKind::Junie => file.parent()?.parent()?.to_owned(),
+        ClientKind::VsCode | ClientKind::Continue | ClientKind::Cline | ClientKind::Junie => {
+            file.parent()?.parent()?.to_owned()
+        }
         _ => file.parent()?.to_owned(),
     };
     own.is_dir().then_some(own)
@@ -205,7 +225,8 @@ mod tests {
         let known = ClientKind::all().iter().filter(|kind| **kind != ClientKind::Generic);
         let file = |kind: &ClientKind| {
             let is_there = |folder: &Path| there.contains(&plain(folder).as_str());
-            plain(&user_file(*kind, system, &folders, variable, is_there).expect("it is known"))
+            let nothing = |_: &Path| None;
+            plain(&user_file(*kind, system, &folders, variable, is_there, nothing).expect("it is known"))
         };
         known.map(file).collect()
     }
@@ -234,7 +255,7 @@ mod tests {
                 "/home/me/.continue/mcpServers/bailiwick.json",
                 "/home/me/.continue/config.yaml",
                 "/home/me/.config/goose/config.yaml",
-                "/home/me/.config/Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json",
+                "/home/me/.cline/data/settings/cline_mcp_settings.json",
                 "/home/me/.junie/mcp/mcp.json",
                 "/home/me/.lmstudio/mcp.json",
             ]
@@ -269,7 +290,7 @@ mod tests {
                 "/Users/me/.continue/mcpServers/bailiwick.json",
                 "/Users/me/.continue/config.yaml",
                 "/c/goose/config.yaml",
-                "/Users/me/Library/Application Support/Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json",
+                "/Users/me/.cline/data/settings/cline_mcp_settings.json",
                 "/Users/me/.junie/mcp/mcp.json",
                 "/Users/me/.lmstudio/mcp.json",
             ]
@@ -296,9 +317,7 @@ mod tests {
                 "C:/Users/me/.continue/mcpServers/bailiwick.json".to_owned(),
                 "C:/Users/me/.continue/config.yaml".to_owned(),
                 format!("{roaming}/Block/goose/config/config.yaml"),
-                format!(
-                    "{roaming}/Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json"
-                ),
+                "C:/Users/me/.cline/data/settings/cline_mcp_settings.json".to_owned(),
                 "C:/Users/me/.junie/mcp/mcp.json".to_owned(),
                 "C:/Users/me/.lmstudio/mcp.json".to_owned(),
             ]
@@ -320,5 +339,36 @@ mod tests {
             ]
         );
         assert_eq!(files(System::Windows, &moved, &[])[0], "D:/Roaming/Claude/claude_desktop_config.json");
+    }
+    #[test]
+    fn older_places_are_used_where_a_client_still_uses_them() {
+        let me = [("HOME", "/home/me")];
+        let extension = "/home/me/.config/Code/User/globalStorage/saoudrizwan.claude-dev";
+        let cline =
+            |variables: &[(&str, &str)], there: &[&str]| files(System::Linux, variables, there)[13].clone();
+        assert_eq!(cline(&me, &[extension]), format!("{extension}/settings/cline_mcp_settings.json"));
+        let both = [extension, "/home/me/.cline/data"];
+        assert_eq!(cline(&me, &both), "/home/me/.cline/data/settings/cline_mcp_settings.json");
+        for (name, value, expected) in [
+            ("CLINE_DIR", "/c", "/c/data/settings/cline_mcp_settings.json"),
+            ("CLINE_DATA_DIR", "/d", "/d/settings/cline_mcp_settings.json"),
+            ("CLINE_MCP_SETTINGS_PATH", "/m.json", "/m.json"),
+        ] {
+            assert_eq!(cline(&[me[0], (name, value)], &[]), expected, "{name}");
+        }
+
+        let folders =
+            UserFolders::of(System::Linux, |name| (name == "HOME").then(|| PathBuf::from("/home/me")))
+                .expect("there is a home folder");
+        let lm_studio = |is_cached: bool, pointer: Option<&str>| {
+            let content = |_: &Path| pointer.map(str::to_owned);
+            let file =
+                user_file(ClientKind::LmStudio, System::Linux, &folders, |_| None, |_| is_cached, content);
+            plain(&file.expect("it is known"))
+        };
+        assert_eq!(lm_studio(false, None), "/home/me/.lmstudio/mcp.json");
+        assert_eq!(lm_studio(true, None), "/home/me/.cache/lm-studio/mcp.json");
+        assert_eq!(lm_studio(true, Some("/big/lmstudio\n")), "/big/lmstudio/mcp.json");
+        assert_eq!(lm_studio(false, Some("lmstudio")), "/home/me/.lmstudio/mcp.json");
     }
 }

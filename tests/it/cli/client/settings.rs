@@ -84,7 +84,7 @@ const CASES: &[Case] = &[
     },
     Case {
         client: "cline",
-        file: ".config/Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json",
+        file: ".cline/data/settings/cline_mcp_settings.json",
         before: "{\n  \"mcpServers\": {\n    \"a\": {\"command\": \"a\", \"disabled\": true}\n  }\n}",
         after: "{\n  \"mcpServers\": {\n    \"a\": {\"command\": \"a\", \"disabled\": true},\n    \"bailiwick\": {\n      \"command\": \"{BIN}\",\n      \"args\": [\"mcp\"],\n      \"env\": {\n        \"BAILIWICK_HOME\": \"{HOME}\"\n      }\n    }\n  }\n}",
     },
