@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 /// A command: the program and its arguments as an array (the usual way, nothing needs quoting), or one string.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged, expecting = "a command is an array of words such as [\"git\", \"status\"], or one string")]
+#[serde(untagged, expecting = "expected a list of words such as [\"git\", \"status\"], or one string")]
 pub enum CommandInput {
     /// The program's name and its arguments, each taken literally: `["git", "log", "--format=%h; %s"]`.
     Argv(Vec<String>),

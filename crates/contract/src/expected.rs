@@ -133,6 +133,7 @@ mod tests {
     }
 
     #[derive(Debug, Deserialize, JsonSchema)]
+    #[serde(deny_unknown_fields)]
     #[expect(dead_code, reason = "only read by serde")]
     struct Edit {
         old: String,
@@ -161,6 +162,11 @@ mod tests {
             (json!({"flag": 3}), "`options.flag` must be true or false"),
             (json!({"edits": 3}), "`options.edits` must be a list of objects with `expect`, `old`"),
             (json!({"edits": [{"old": 3}]}), "`options.edits[0].old` must be a text"),
+            (json!({"edits": [{"expect": 1}]}), "`options.edits[0].old` is missing"),
+            (
+                json!({"edits": [{"old": "a", "no": 1}]}),
+                "`options.edits[0]` has no field `no` for this operation",
+            ),
             (json!({"kind": "link"}), "`options.kind` must be one of `file`, `dir`"),
             (json!({"names": 3}), "`options.names` must be a list of texts"),
         ] {

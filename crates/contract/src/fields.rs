@@ -66,8 +66,7 @@ pub fn parse<'a, T: DeserializeOwned>(
         return Err(unknown_field(part, unknown, &accepted));
     }
     if let Some(missing) = names.required.iter().find(|name| !given.iter().any(|(it, _)| it == name)) {
-        return Err(Failure::invalid(&format!("{part}.{missing}"), format!("`{part}.{missing}` is missing"))
-            .hint(format!("Add `{missing}` to `{part}`.")));
+        return Err(missing_field(part, missing));
     }
     let given = MapDeserializer::<_, serde_json::Error>::new(given.into_iter());
     serde_path_to_error::deserialize(given).map_err(|error| {
@@ -75,14 +74,36 @@ pub fn parse<'a, T: DeserializeOwned>(
         let field = if path == "." { part.to_owned() } else { format!("{part}.{path}") };
         let expected = expected::expected(&names.schema, error.path());
         let told = error.inner().to_string();
+        if let Some(failure) = about_a_field(&field, &told) {
+            return failure;
+        }
         // What the type itself says is better than what can be read out of its schema.
         let is_about_the_form =
             ["invalid ", "unknown variant", "data did not match"].iter().any(|start| told.starts_with(start));
         match expected.filter(|_| is_about_the_form) {
             Some(expected) => Failure::invalid(&field, format!("`{field}` must be {expected}")),
-            None => Failure::invalid(&field, format!("`{field}` is wrong: {told}")),
+            None => match told.strip_prefix("expected ") {
+                Some(expected) => Failure::invalid(&field, format!("`{field}` must be {expected}")),
+                None => Failure::invalid(&field, format!("`{field}` is wrong: {told}")),
+            },
         }
     })
+}
+
+/// Reads what serde says of a field of an object within the part: one that is unknown, or one that is missing.
+fn about_a_field(field: &str, told: &str) -> Option<Failure> {
+    let mut quoted = told.split('`').skip(1).step_by(2);
+    let name = quoted.next()?;
+    if told.starts_with("unknown field ") {
+        let part = field.strip_suffix(name)?.strip_suffix('.')?;
+        return Some(unknown_field(part, name, &quoted.collect::<Vec<_>>()));
+    }
+    told.starts_with("missing field ").then(|| missing_field(field, name))
+}
+
+fn missing_field(part: &str, name: &str) -> Failure {
+    Failure::invalid(&format!("{part}.{name}"), format!("`{part}.{name}` is missing"))
+        .hint(format!("Add `{name}` to `{part}`."))
 }
 
 fn unknown_field(part: &str, unknown: &str, accepted: &[&str]) -> Failure {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// One text, or several.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged, expecting = "expected a text or an array of texts")]
+#[serde(untagged, expecting = "expected a text or a list of texts")]
 pub enum OneOrMany {
     /// One.
     One(String),

@@ -160,16 +160,16 @@ fn hints_of_commands_that_are_refused_or_fail_name_what_makes_them_run() {
                 named: "--sandbox full",
                 values: &[],
             },
-            // A variable that callers may not set.
+            // A variable that callers may not set, where not any program may run.
             Refused {
-                first: &[],
+                first: off,
                 call: json!({"op": "command.run", "input": {"command": ["true"], "env": {"MY_LEVEL": "1"}}}),
                 named: "--allow-env MY_LEVEL",
                 values: &[],
             },
             // Folders that are not there for commands: to read, and to write.
             Refused {
-                first: &[],
+                first: &["scope", "edit", "project", "--shell", "sandboxed"],
                 call: run(json!(read)),
                 named: "--read-path",
                 values: &[("FOLDER", &elsewhere)],

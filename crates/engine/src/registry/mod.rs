@@ -20,5 +20,5 @@ pub use entry::{
     RunForm, RunResult, Running, Schemas,
 };
 pub use packed::{packed_request, packed_schemas};
-pub use signature::{SIGNATURE_LEGEND, SignatureLength, signature};
+pub use signature::{SIGNATURE_LEGEND, SignatureLength, grouped, signature};
 pub use table::{Family, Registry};

@@ -7,7 +7,7 @@ use bailiwick_contract::TargetRule;
 use super::{Entry, Schemas};
 
 /// How to read a signature, for those who see one for the first time.
-pub const SIGNATURE_LEGEND: &str = "OP target {input} options; `[target]` and `name?` may be left out. Each takes timeoutSeconds and maxOutputBytes too.";
+pub const SIGNATURE_LEGEND: &str = "OP target {input} options; `[target]` and `name?` may be left out; `a.b/c` are a.b and a.c. Each takes timeoutSeconds and maxOutputBytes too.";
 
 /// The options that calls have most often, in this order.
 const OFTEN: &[&str] = &[
@@ -38,6 +38,9 @@ const OFTEN: &[&str] = &[
     "dryRun",
     "detail",
 ];
+/// The options that are not worth a place among the first: all calls have them, or few need them.
+const SELDOM: &[&str] =
+    &["timeoutSeconds", "maxOutputBytes", "detail", "withoutUndo", "allowEmpty", "check", "base64"];
 /// What results give that later calls take.
 const KEPT: &[&str] = &["version", "undoId", "processId"];
 /// How many fields of an object in a list are named.
@@ -77,6 +80,23 @@ pub fn signature(entry: &Entry, length: SignatureLength) -> &str {
     }
 }
 
+/// Writes the operations of a family that look alike as one line, at the place of the first.
+pub fn grouped<'l>(lines: impl Iterator<Item = &'l str>) -> Vec<String> {
+    let mut groups: Vec<(&str, &str, String)> = Vec::new();
+    for line in lines {
+        let (name, call) = line.split_once(' ').unwrap_or((line, ""));
+        let (family, verb) = name.split_once('.').unwrap_or((name, ""));
+        match groups.iter_mut().find(|(of, like, _)| (*of, *like) == (family, call) && !call.is_empty()) {
+            Some((.., names)) => {
+                names.push('/');
+                names.push_str(verb);
+            }
+            None => groups.push((family, call, name.to_owned())),
+        }
+    }
+    groups.into_iter().map(|(_, call, names)| format!("{names} {call}").trim_end().to_owned()).collect()
+}
+
 fn written(entry: &Entry, schemas: &Schemas, length: SignatureLength) -> String {
     let mut text = entry.spec.name.to_owned();
     text.push_str(match entry.spec.target {
@@ -106,6 +126,9 @@ fn written(entry: &Entry, schemas: &Schemas, length: SignatureLength) -> String 
     };
     let mut shown = 0;
     for name in options.iter().take(most) {
+        if length == SignatureLength::Short && SELDOM.contains(name) {
+            continue;
+        }
         if text.len() + name.len() > room {
             break;
         }

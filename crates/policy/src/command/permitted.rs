@@ -39,6 +39,9 @@ fn environment(fixed: &BTreeMap<String, String>) -> BTreeMap<String, String> {
             ("core.fsmonitor", "false"),
             ("core.hooksPath", ".git/hooks"),
             ("protocol.ext.allow", "never"),
+            // What goes to the background would be ended with the command, in the middle of its work.
+            ("gc.autoDetach", "false"),
+            ("maintenance.autoDetach", "false"),
         ];
         environment.insert("GIT_CONFIG_COUNT".to_owned(), settings.len().to_string());
         for (at, (key, value)) in settings.into_iter().enumerate() {

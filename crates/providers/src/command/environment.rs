@@ -28,8 +28,8 @@ pub struct EnvironmentSources<'a> {
     pub temporary: &'a Path,
     /// What the user wrote into the scope.
     pub fixed: &'a BTreeMap<String, String>,
-    /// The names that a caller may set.
-    pub allowed: &'a BTreeSet<String>,
+    /// The names that a caller may set; `None` for any, where the command could set them itself.
+    pub allowed: Option<&'a BTreeSet<String>>,
     /// Whether the command gets a terminal: then it may show itself as it does to a person.
     pub has_terminal: bool,
 }
@@ -97,7 +97,7 @@ pub fn let_git_pass(variables: &mut Vec<(OsString, OsString)>) {
     set(format!("GIT_CONFIG_VALUE_{count}"), "minimal");
 }
 
-fn judge(allowed: &BTreeSet<String>, asked: &BTreeMap<String, String>) -> Result<(), Failure> {
+fn judge(allowed: Option<&BTreeSet<String>>, asked: &BTreeMap<String, String>) -> Result<(), Failure> {
     if asked.len() > MAX_ASKED || asked.values().map(String::len).sum::<usize>() > MAX_ASKED_BYTES {
         return Err(Failure::invalid(
             "input.env",
@@ -113,6 +113,7 @@ fn judge(allowed: &BTreeSet<String>, asked: &BTreeMap<String, String>) -> Result
         if value.contains('\0') {
             return Err(Failure::invalid(&field, format!("the value of `{name}` contains a NUL")));
         }
+        let Some(allowed) = allowed else { continue };
         if let Some(why) = dangerous(name) {
             return Err(Failure::denied(
                 "environment",
@@ -161,7 +162,7 @@ mod tests {
             home: Path::new("/private/home"),
             temporary: Path::new("/private/tmp"),
             fixed: &map(fixed),
-            allowed: &allowed,
+            allowed: Some(&allowed),
             has_terminal: false,
         };
         let text = |value: OsString| value.into_string().expect("text");

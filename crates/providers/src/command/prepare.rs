@@ -278,10 +278,11 @@ impl CommandRequest {
         let steps: Result<Vec<Step>, Failure> = pipelines
             .map(|(joiner, pipeline)| step(joiner, pipeline, &search, &mut program_folders))
             .collect();
+        // Such a command can set any variable for what it starts; a list of names would hold nothing.
+        let runs_any = level == Containment::Full && self.scope.commands().runs_any_program();
         let steps = steps.map_err(|failure| {
-            let runs_paths = level == Containment::Full && self.scope.commands().runs_any_program();
             match failure.code {
-                ErrorCode::NotFound if runs_paths => failure.hint(
+                ErrorCode::NotFound if runs_any => failure.hint(
                     "A program of the project runs by its path: `.venv/bin/NAME`, `node_modules/.bin/NAME`, `./NAME`.",
                 ),
                 _ => failure,
@@ -299,7 +300,7 @@ impl CommandRequest {
                 home: &home,
                 temporary: temporary.as_ref().map_or(Path::new(SANDBOX_TEMPORARY), TemporaryFolder::path),
                 fixed: &policy.environment,
-                allowed: &policy.allowed_environment,
+                allowed: (!runs_any).then_some(&policy.allowed_environment),
                 has_terminal: self.has_terminal,
             },
             &self.environment,

@@ -113,14 +113,29 @@ pub fn apply(text: &Text, edits: Edits<'_>, basis: Basis, cancel: &Cancel) -> Re
 
 /// Names the lines that each edit covered, and those that it covers now.
 fn landed(text: &Text, after: &Text, fitted: Vec<PlacedEdit>) -> Vec<ChangedPlace> {
-    let (mut came, mut went) = (0, 0);
+    let splices: Vec<&Splice> = fitted.iter().flat_map(|it| &it.splices).collect();
+    // How much came and went before each splice.
+    let mut sums = vec![(0, 0)];
+    for splice in &splices {
+        let (came, went) = sums[sums.len() - 1];
+        sums.push((came + splice.text.len(), went + splice.range.len()));
+    }
+    // Where a place is, behind so many splices. One within a splice is near it.
+    let moved = |place: usize, splices: usize| {
+        let (came, went) = sums[splices];
+        after.content().floor_char_boundary((place + came).saturating_sub(went))
+    };
+    let mut own = 0;
     let mut landed = Vec::with_capacity(fitted.len());
-    for it in fitted {
+    for it in &fitted {
         let (start, end) = it.lines;
-        let at = text.start(start) + came - went;
-        came += it.splices.iter().map(|splice| splice.text.len()).sum::<usize>();
-        went += it.splices.iter().map(|splice| splice.range.len()).sum::<usize>();
-        let last = text.start(end) + came - went;
+        // Several edits may be in one line: of these only what is before it moves it.
+        let before = splices.partition_point(|splice| splice.range.end <= text.start(start));
+        let at = moved(text.start(start), before.min(own));
+        own += it.splices.len();
+        let within =
+            |splice: &&Splice| splice.range.end <= text.start(end) && splice.range.start < text.start(end);
+        let last = moved(text.start(end), splices.partition_point(within).max(own));
         // New lines behind a last line without an end begin with the end that it lacks.
         let begins_inside = at > 0 && !after.content()[..at].ends_with('\n') && start < text.len();
         let new_start = after.lines_before(at) - usize::from(begins_inside);

@@ -39,6 +39,6 @@ pub use diff::{Change, text_diff, unified_diff};
 pub use failure::{Failures, anchored as show_lines};
 pub use hunk::{FilePatch, Hunk, PatchAction, parse_patch};
 pub use merge::merge;
-pub use replace::TextEdit;
+pub use replace::{ALL_PLACES, TextEdit};
 pub use text::Text;
 pub use tier::{Basis, TieBreak, Tier};

@@ -21,9 +21,14 @@ pub struct TextEdit {
     pub old: String,
     /// The text that comes in its place.
     pub new: String,
-    /// In how many places it must be.
+    /// In how many places it must be; [`ALL_PLACES`] for as many as there are.
     pub expect: usize,
 }
+
+/// An edit changes every place that is its old text exactly, but for line ends.
+pub const ALL_PLACES: usize = usize::MAX;
+/// How many places one edit changes at most.
+const MAX_PLACES: usize = 10_000;
 
 /// Finds the places of every edit.
 ///
@@ -75,7 +80,7 @@ fn fit_one(
 ) -> Result<Vec<PlacedEdit>, Failure> {
     let text = index.text();
     for tier in Tier::OF_TEXT {
-        let places = match tier {
+        let mut places = match tier {
             Tier::Exact => {
                 let starts = find_text(text.content(), old, index.cancel())?;
                 check_count(name, edit, text, old, starts.iter().map(|at| text.line_at(*at)))?;
@@ -86,6 +91,20 @@ fn fit_one(
                 by_lines(index, tier, name, edit, old, new, basis)?
             }
         };
+        if edit.expect == ALL_PLACES {
+            let mut end = 0;
+            places.retain(|it| {
+                let is_free = it.covers.start >= end;
+                end = if is_free { it.covers.end } else { end };
+                is_free
+            });
+            match tier {
+                _ if !places.is_empty() => return Ok(places),
+                Tier::Exact => continue,
+                // What only looks like the old text may be something else.
+                _ => break,
+            }
+        }
         // Looser tiers fit no less: what is too often now will not become rarer.
         if places.len() > edit.expect || (places.len() == edit.expect && overlap(&places)) {
             let starts: Vec<usize> = places.iter().map(|it| it.lines.0).collect();
@@ -110,8 +129,13 @@ fn check_count(
     old: &str,
     lines: impl ExactSizeIterator<Item = usize>,
 ) -> Result<(), Failure> {
-    if lines.len() <= edit.expect {
+    if lines.len() <= edit.expect.min(MAX_PLACES) {
         return Ok(());
+    }
+    if edit.expect == ALL_PLACES {
+        let message =
+            format!("{name}: `old` is in {} places, more than the {MAX_PLACES} of one edit", lines.len());
+        return Err(refused(name, "too-many-places", message));
     }
     let starts: Vec<usize> = lines.collect();
     Err(wrong_count(name, text, &starts, lines_of(old).len(), edit.expect))

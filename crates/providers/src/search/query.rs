@@ -78,6 +78,10 @@ impl ContentQuery {
                     failure.hint("Set `options.multiline` to true to look for more than one line.")
                 }
                 _ if settings.literal => failure,
+                // A pattern of names is no expression: `*` has nothing before it to repeat.
+                _ if text.starts_with('*') => {
+                    failure.hint(format!("Names of files: file.find {{\"pattern\":\"{text}\"}}."))
+                }
                 _ => failure.hint("Correct the expression, or set `options.literal` to look for plain text."),
             }
         })?;

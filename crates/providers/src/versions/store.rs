@@ -28,6 +28,8 @@ use super::tree::{TreeSummary, trees};
 const MAX_CONTENT_BYTES: u64 = 64 << 20;
 /// The largest record.
 const MAX_RECORD_BYTES: u64 = 4 << 20;
+/// How many characters of an id's end name a change.
+const SHORT_ID: usize = 6;
 /// How many digits of a hash name a path.
 const PATH_DIGITS: usize = 32;
 /// How much a file takes beside its content.
@@ -215,13 +217,21 @@ impl VersionStore {
         }
     }
 
-    /// Finds a change of a scope by its id.
+    /// Finds a change of a scope by its id, or by the end of its id that no other has.
     pub fn record(&self, scope: &str, undo_id: &str) -> Option<FoundRecord> {
         if !id::is_id(undo_id) {
-            return None;
+            return (undo_id.len() >= SHORT_ID).then(|| self.record_by_end(scope, undo_id))?;
         }
         let parts = self.changes.parts().into_iter().chain(self.whole.parts());
         parts.into_iter().find_map(|part| read_record(&part.join("log").join(undo_id), scope, undo_id))
+    }
+
+    fn record_by_end(&self, scope: &str, end: &str) -> Option<FoundRecord> {
+        let wanted = end.to_ascii_uppercase();
+        let mut found = self.changes_since(scope, 0, i64::MAX, |record| {
+            ControlFlow::Continue(record.undo_id.ends_with(&wanted))
+        });
+        found.pop().filter(|_| found.is_empty())
     }
 
     /// Lists the changes of a path in a scope, the newest first.

@@ -324,7 +324,8 @@ fn report(
     } else if let Some(excess) = excess {
         cx.warn(describe_memory_excess(excess, scope));
     } else if left > 0 && !ran.timed_out {
-        cx.warn(format!("{left} processes that the command had left behind were ended with it"));
+        let processes = if left == 1 { "process" } else { "processes" };
+        cx.warn(format!("the command left {left} {processes} behind, ended with it"));
     }
     if failed {
         let network = ended.as_ref().map_or(network, |ended| ended.held.network);

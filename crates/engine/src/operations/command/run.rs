@@ -18,7 +18,7 @@ pub struct Input {
     /// program (`computer.info` says it), the string may be any text for bash and a program may be named by its
     /// path; elsewhere it holds simple commands of literal words joined by `&&`, `||`, `;`, `|` or newlines.
     pub command: CommandInput,
-    /// Environment variables by name; only names that the scope lists in `allowedEnvironment`.
+    /// Environment variables by name; any names where any program may run, else those in `allowedEnvironment`.
     #[serde(default)]
     pub env: BTreeMap<String, String>,
     /// What the command reads on standard input, as text; default nothing.

@@ -42,6 +42,9 @@ pub struct Edit {
     #[serde(default)]
     #[schemars(range(min = 1))]
     pub expect: Option<u64>,
+    /// Change every place where `old` is, letter by letter, however many there are; default false.
+    #[serde(default)]
+    pub replace_all: bool,
     /// The file; default the target.
     #[serde(default)]
     pub path: Option<RawPath>,

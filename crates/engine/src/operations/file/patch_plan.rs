@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use bailiwick_contract::{Access, ErrorCode, Failure, RawPath};
 use bailiwick_platform::fs::FileKind;
 use bailiwick_policy::{InputPath, Permit, WritablePath};
-use bailiwick_providers::edit::{Anchor, FilePatch, Hunk, LineEdit, PatchAction, TextEdit};
+use bailiwick_providers::edit::{ALL_PLACES, Anchor, FilePatch, Hunk, LineEdit, PatchAction, TextEdit};
 use bailiwick_providers::file::{FileLocation, find_place};
 
 use super::patch::{IfVersion, Input};
@@ -166,7 +166,18 @@ impl<'a> Planner<'a> {
     fn edits(&mut self, input: &Input) -> Result<(), Failure> {
         for (at, edit) in input.edits.iter().flatten().enumerate() {
             let path = self.path_of(edit.path.as_ref(), &format!("input.edits[{at}]"))?;
-            let expect = usize::try_from(edit.expect.unwrap_or(1)).unwrap_or(usize::MAX);
+            let expect = match (edit.replace_all, edit.expect) {
+                (true, Some(_)) => {
+                    let field = format!("input.edits[{at}].replaceAll");
+                    return Err(Failure::invalid(
+                        &field,
+                        "`replaceAll` and `expect` both say how many places change",
+                    )
+                    .hint("Leave out one of them."));
+                }
+                (true, None) => ALL_PLACES,
+                (false, expect) => usize::try_from(expect.unwrap_or(1)).unwrap_or(ALL_PLACES - 1),
+            };
             let text = TextEdit { number: at + 1, old: edit.old.clone(), new: edit.new.clone(), expect };
             if let Change::Texts(edits) = self.plan_of(path, Change::Texts(Vec::new())) {
                 edits.push(text);

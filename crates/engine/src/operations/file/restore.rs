@@ -30,7 +30,7 @@ pub struct Op;
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase", default)]
 pub struct Input {
-    /// The `undoId` of a change: all its files become what they were before it, or none does.
+    /// The `undoId` of a change, or its end: all its files become what they were before it, or none does.
     pub undo_id: Option<String>,
     /// A version of the target that file.history lists.
     pub version: Option<String>,

@@ -22,7 +22,7 @@ pub struct Input {
     /// Arguments for the script, each taken literally; package.scripts says what each script takes.
     #[serde(default)]
     pub args: Vec<String>,
-    /// Environment variables by name; only names that the scope lists in `allowedEnvironment`.
+    /// Environment variables by name; any names where any program may run, else those in `allowedEnvironment`.
     #[serde(default)]
     pub env: BTreeMap<String, String>,
 }
