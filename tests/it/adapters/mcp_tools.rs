@@ -121,6 +121,35 @@ async fn the_query_tool_refuses_operations_with_an_effect() {
 }
 
 #[tokio::test(flavor = "current_thread")]
+async fn the_end_of_an_undo_id_that_an_answer_shows_takes_the_change_back() {
+    let house = TestServer::new();
+    let mut client = begin(&house).await;
+    let mut operate = async |envelope: Value| {
+        let params = json!({"name": "computer_operation", "arguments": envelope});
+        let result = client.ask("tools/call", params).await["result"].clone();
+        assert_eq!(result["isError"], false, "{result}");
+        result["content"][0]["text"].as_str().expect("a text").to_owned()
+    };
+    let write =
+        json!({"scope": "app", "op": "file.write", "target": "README.md", "input": {"content": "changed\n"}});
+    let text = operate(write).await;
+    let end: String = text
+        .split("undo ")
+        .nth(1)
+        .unwrap_or_default()
+        .chars()
+        .take_while(char::is_ascii_alphanumeric)
+        .collect();
+    assert_eq!(end.len(), 6, "{text}");
+    operate(json!({"scope": "app", "op": "file.restore", "input": {"undoId": &end}})).await;
+    assert_eq!(std::fs::read_to_string(house.path("app/README.md")).expect("there"), "hello\n");
+    for wrong in ["ZZZZZZ", &end[1..]] {
+        let restore = json!({"scope": "app", "op": "file.restore", "input": {"undoId": wrong}});
+        assert_ne!(outcome(&client.call("computer_operation", restore).await)["ok"], true, "{wrong}");
+    }
+}
+
+#[tokio::test(flavor = "current_thread")]
 async fn malformed_arguments_are_results_that_name_the_field() {
     let house = TestServer::new();
     let mut client = begin(&house).await;

@@ -3,6 +3,8 @@
 //! What comes out is an envelope in canonical names, before the policy sees it: nothing here judges, and the history
 //! and the policy know the canonical names only. What can mean two things is refused.
 
+mod blocks;
+mod choose;
 mod fit;
 mod names;
 mod place;

@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use serde_json::Value;
+
 use crate::operations::FAMILIES;
 use crate::registry::Entry;
 
@@ -11,7 +13,7 @@ use crate::registry::Entry;
 const SYNONYMS: &[(&str, &str)] = &[
     (
         "file.read",
-        "read_file read cat view view_file open_file get_file get_file_contents read_text_file file.cat file.view file.open file.get fs.read fs.read_file filesystem.read_file show_file load_file",
+        "read_file read cat view view_file open_file get_file get_file_contents read_text_file file.cat file.view file.open file.get fs.read fs.read_file filesystem.read_file show_file load_file get_file_text_by_path view_image read_media_file view_line_range",
     ),
     (
         "file.read_many",
@@ -21,24 +23,27 @@ const SYNONYMS: &[(&str, &str)] = &[
         "file.write",
         "write_file write save_file file.save file.put fs.write fs.write_file filesystem.write_file write_to_file overwrite_file file.overwrite",
     ),
-    ("file.create", "create_file new_file file.new fs.create"),
+    ("file.create", "create_file new_file file.new fs.create create_new_file create_text_file"),
     (
         "file.patch",
-        "edit_file edit str_replace replace_in_file file.edit file.replace file.str_replace multi_edit file.multi_edit apply_patch apply_diff patch edit_block search_replace search_and_replace file.apply_patch fs.edit fs.edit_file string_replace replace",
+        "edit_file edit str_replace replace_in_file file.edit file.replace file.str_replace multi_edit file.multi_edit apply_patch apply_diff patch edit_block search_replace search_and_replace file.apply_patch fs.edit fs.edit_file string_replace replace replace_string_in_file multi_replace_string_in_file replace_text_in_file replace_file_content",
     ),
     (
         "file.search",
-        "grep rg ripgrep search search_file_content grep_search grep_files file.grep text_search search_text find_in_files search_in_files content_search file.search_text file.search_content fs.grep fs.search",
+        "grep rg ripgrep search search_file_content grep_search grep_files file.grep text_search search_text find_in_files search_in_files content_search file.search_text file.search_content fs.grep fs.search search_in_files_by_text search_in_files_by_regex search_for_pattern regex_search search_code",
     ),
     (
         "file.find",
-        "glob find find_files find_file find_by_name file.glob glob_search glob_files search_filenames fs.glob fs.find",
+        "glob find find_files find_file find_by_name file.glob glob_search glob_files search_filenames fs.glob fs.find glob_file_search file_glob_search find_files_by_glob find_files_by_name_keyword",
     ),
     (
         "file.list",
         "ls list list_directory list_dir list_files list_folder dir read_directory readdir file.ls file.dir file.list_directory file.list_dir folder.list directory.list dir.list fs.list fs.ls fs.readdir fs.list_directory filesystem.list_directory list_directory_with_sizes",
     ),
-    ("file.tree", "tree directory_tree dir_tree folder_tree list_tree file.directory_tree fs.tree"),
+    (
+        "file.tree",
+        "tree directory_tree dir_tree folder_tree list_tree file.directory_tree fs.tree list_directory_tree",
+    ),
     ("file.stat", "stat get_file_info file_info file.metadata file.exists get_metadata fs.stat"),
     (
         "file.mkdir",
@@ -55,13 +60,13 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("history.undo", "undo_last undo_changes revert revert_changes rollback history.revert history.rollback"),
     (
         "command.run",
-        "bash sh zsh shell exec execute run cmd terminal subprocess run_command execute_command exec_command run_shell_command execute_shell_command shell_command local_shell shell.run shell.exec shell.execute bash.run bash.exec terminal.run command.exec command.execute run_terminal_cmd run_terminal_command run_in_terminal run_bash run_bash_command subprocess.run process.run process.exec container.exec",
+        "bash sh zsh shell exec execute run cmd terminal subprocess run_command execute_command exec_command run_shell_command execute_shell_command shell_command local_shell shell.run shell.exec shell.execute bash.run bash.exec terminal.run command.exec command.execute run_terminal_cmd run_terminal_command run_in_terminal run_bash run_bash_command subprocess.run process.run process.exec container.exec execute_terminal_command run_terminal run_shell",
     ),
     (
         "process.start",
         "start_process spawn spawn_process process.spawn command.spawn run_in_background background.run shell.start",
     ),
-    ("process.list", "list_processes command.list shell.list"),
+    ("process.list", "list_processes command.list shell.list list_sessions list_terminals"),
     (
         "process.read",
         "read_process_output get_process_output process.output process.logs process.tail read_output bash_output get_terminal_output command.read command.output command.logs shell.read",
@@ -76,6 +81,8 @@ const SYNONYMS: &[(&str, &str)] = &[
     ),
     ("process.wait", "wait_for_process wait command.wait"),
     ("git.stage", "git.add"),
+    ("git.changes", "get_changed_files"),
+    ("git.diff", "git_diff_unstaged git_diff_staged view_diff"),
     ("git.log", "git.history"),
     ("git.branch_list", "git.branch git.branches git.list_branches"),
     ("git.worktree_create", "git.worktree_add"),
@@ -90,7 +97,7 @@ const SYNONYMS: &[(&str, &str)] = &[
         "find_references find_referencing_symbols list_code_usages code.find_references code.usages",
     ),
     ("code.context", "project_context project_overview"),
-    ("computer.info", "info get_info system_info computer.status"),
+    ("computer.info", "info get_info system_info computer.status list_allowed_directories get_config"),
     ("screen.capture", "screenshot take_screenshot capture_screen capture_screenshot screen.screenshot"),
     ("screen.list", "list_displays"),
     ("window.list", "list_windows windows.list"),
@@ -100,6 +107,25 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("codex.run", "codex codex.exec"),
 ];
 
+/// What a name of another tool says beside the operation: where, and the value.
+const IMPLIED: &[(&str, &str, &str)] = &[
+    ("git_diff_staged", "input.staged", "true"),
+    ("view_image read_media_file", "options.image", "true"),
+    ("search_in_files_by_text", "options.literal", "true"),
+    ("find_files_by_name_keyword", "options.fuzzy", "true"),
+    ("list_allowed_directories", "input.include", "[\"scopes\"]"),
+];
+
+/// What makes the folders that are missing: the tools that have other names for these operations do so.
+const MAKING_PARENTS: &[(&str, &str)] = &[
+    ("file.write", "options.createParents"),
+    ("file.create", "options.createParents"),
+    ("file.mkdir", "options.parents"),
+];
+
+/// What stands in front of the names of tools in some clients.
+const PREFIXES: &[&str] = &["builtin_", "functions.", "default_api."];
+
 /// Names of what is not an operation here, and what to do instead.
 const ADVICE: &[(&str, &str)] = &[
     (
@@ -107,7 +133,7 @@ const ADVICE: &[(&str, &str)] = &[
         "Add lines with file.patch: {\"lines\":[{\"after\":\"LINE:HASH\",\"new\":\"…\"}]}; file.read with options.anchors shows LINE:HASH before each line.",
     ),
     (
-        "search_files",
+        "search_files start_search",
         "Text in files: file.search {\"query\":\"…\"}. Names of files: file.find {\"pattern\":\"*.rs\"}.",
     ),
     ("touch file.touch", "A new file: file.create. A changed one: file.write."),
@@ -117,7 +143,7 @@ const ADVICE: &[(&str, &str)] = &[
         "Name what you want to do: file.read, file.create, or file.patch with {\"edits\":[{\"old\":\"…\",\"new\":\"…\"}]}.",
     ),
     (
-        "git.push git.pull git.fetch git.clone git.checkout git.switch git.restore git.reset git.revert git.merge git.rebase git.stash git.tag git.init git.remote git.cherry_pick",
+        "git.push git.pull git.fetch git.clone git.checkout git.switch git.restore git.reset git.revert git.merge git.rebase git.stash git.tag git.init git.remote git.cherry_pick git.create_branch",
         "Run it as a program, where the scope allows it: command.run {\"command\":[\"git\",\"…\"]}.",
     ),
     (
@@ -156,16 +182,28 @@ pub fn fold(name: &str) -> String {
 /// Finds the operation that a name can only mean: its own, another spelling of it, or another tool's name for it.
 pub fn operation(name: &str) -> Option<&'static Entry> {
     let mut rows = FAMILIES.iter().flat_map(|family| family.operations);
-    rows.find(|entry| entry.spec.name == name).or_else(|| {
-        // Clients put the names of servers in front: `mcp__files__read_file`.
-        let last = name.rsplit("__").next().unwrap_or(name);
-        OPERATIONS.get(&fold(name)).or_else(|| OPERATIONS.get(&fold(last))).copied()
-    })
+    rows.find(|entry| entry.spec.name == name)
+        .or_else(|| OPERATIONS.get(&fold(name)).or_else(|| OPERATIONS.get(&fold(bare(name)))).copied())
+}
+
+/// Takes away what clients put in front of the names of tools: `mcp__files__read_file`, `builtin_read_file`.
+pub(super) fn bare(name: &str) -> &str {
+    let last = name.rsplit("__").next().unwrap_or(name);
+    PREFIXES.iter().find_map(|prefix| last.strip_prefix(prefix)).unwrap_or(last)
+}
+
+/// Returns what a name of another tool says beside the operation: places and values.
+pub(super) fn implied(name: &str, op: &str) -> Vec<(&'static str, Value)> {
+    let name = fold(bare(name));
+    let rows = IMPLIED.iter().filter(|(names, ..)| names.split(' ').any(|it| fold(it) == name));
+    let said = rows.map(|(_, place, value)| (*place, serde_json::from_str(value).unwrap_or_default()));
+    let parents = MAKING_PARENTS.iter().filter(|(own, _)| *own == op && fold(own) != name);
+    said.chain(parents.map(|(_, place)| (*place, Value::Bool(true)))).collect()
 }
 
 /// Returns what to do instead of what another tool calls so.
 pub(super) fn advice(name: &str) -> Option<&'static str> {
-    let name = fold(name);
+    let name = fold(bare(name));
     ADVICE.iter().find(|(names, _)| names.split(' ').any(|it| fold(it) == name)).map(|(_, advice)| *advice)
 }
 
@@ -196,6 +234,22 @@ mod tests {
                 }
             }
         }
+        for (names, place, value) in IMPLIED {
+            let value: Value = serde_json::from_str(value).expect("JSON");
+            for name in names.split(' ') {
+                let envelope = read(json!({"op": name})).expect(name);
+                let (part, field) = place.split_once('.').expect("a part and a field");
+                let part = if part == "input" { &envelope.input } else { &envelope.options };
+                assert_eq!(part.get(field), Some(&value), "{name}");
+            }
+        }
+        for (own, place) in MAKING_PARENTS {
+            let (_, field) = place.split_once('.').expect("a part and a field");
+            let has = |name: &str| read(json!({"op": name})).expect(name).options.contains_key(field);
+            assert!(!has(own), "{own}");
+            let (_, synonyms) = SYNONYMS.iter().find(|(name, _)| name == own).expect(own);
+            assert!(synonyms.split(' ').all(has), "{own}");
+        }
         for name in ADVICE.iter().flat_map(|(names, _)| names.split(' ')) {
             assert!(seen.insert(fold(name)), "{name} is an operation too");
             assert!(operation(name).is_none() && advice(name).is_some(), "{name}");
@@ -213,6 +267,9 @@ mod tests {
             ("MultiEdit", "file.patch"),
             ("mcp__filesystem__write_file", "file.write"),
             ("git_diff", "git.diff"),
+            ("builtin_read_file", "file.read"),
+            ("functions.shell", "command.run"),
+            ("mcp__x__builtin_ls", "file.list"),
             ("command.list", "process.list"),
         ] {
             assert_eq!(operation(name).map(|entry| entry.spec.name), Some(expected), "{name}");

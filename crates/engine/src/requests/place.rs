@@ -170,6 +170,16 @@ impl Fields {
         }
     }
 
+    /// Puts a value in a place that is still empty.
+    pub fn imply(&mut self, place: &str, value: Value) {
+        let place = FieldPlace::parse(place);
+        if self.has(&place) {
+            let (FieldPlace::Input(name) | FieldPlace::Options(name)) = &place else { return };
+            let map = if matches!(place, FieldPlace::Input(_)) { &mut self.input } else { &mut self.options };
+            map.entry(name.clone()).or_insert(value);
+        }
+    }
+
     /// Returns the name under which the value of a place was sent.
     pub fn sent_as(&self, place: &FieldPlace) -> &str {
         self.sent.iter().find(|(it, _)| it == place).map_or("", |(_, name)| name)

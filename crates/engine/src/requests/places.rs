@@ -1,6 +1,6 @@
 //! The names of other tools for fields, as data.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::names::fold;
 
@@ -18,7 +18,7 @@ pub(super) enum FieldPlace {
 }
 
 impl FieldPlace {
-    fn parse(text: &str) -> Self {
+    pub fn parse(text: &str) -> Self {
         match text.split_once('.') {
             Some(("input", name)) => Self::Input(name.to_owned()),
             Some((_, name)) => Self::Options(name.to_owned()),
@@ -50,25 +50,34 @@ const FIELDS: &[(&str, &str, &str)] = &[
         "input.to",
         "destination dest dst new_path destination_path to_path dest_path new_file target_path",
     ),
-    ("file.find", "input.pattern", "glob query name filename glob_pattern file_pattern patterns"),
-    ("file.find", "target", "path dir directory folder root search_path target_directory base_path cwd"),
+    (
+        "file.find",
+        "input.pattern",
+        "glob query name filename glob_pattern file_pattern patterns file_mask name_keyword",
+    ),
+    (
+        "file.find",
+        "target",
+        "path dir directory folder root search_path search_directory target_directory base_path cwd",
+    ),
     ("file.find", "options.kind", "type"),
     (
         "file.search",
         "input.query",
-        "pattern regex search text search_term q regexp needle search_query search_pattern",
+        "pattern regex search text search_term q regexp needle search_query search_pattern search_text regex_pattern substring_pattern",
     ),
     (
         "file.search",
         "options.glob",
-        "include include_pattern file_pattern file_glob globs includes include_glob filter",
+        "include include_pattern file_pattern file_glob globs includes include_glob filter file_mask",
     ),
     ("file.search", "options.types", "type file_type"),
-    ("file.search", "options.maxResults", "limit head_limit max max_matches max_count top"),
+    ("file.search", "options.maxResults", "limit head_limit max max_matches max_count max_usage_count top"),
+    ("file.search", "target", "search_directory directory_to_search"),
     ("file.search", "options.ignoreCase", "i case_insensitive insensitive"),
     ("file.search", "options.filesOnly", "l files_with_matches list_files names_only"),
-    ("file.search", "options.before", "b before_context lines_before"),
-    ("file.search", "options.after", "a after_context lines_after"),
+    ("file.search", "options.before", "b before_context lines_before context_lines_before"),
+    ("file.search", "options.after", "a after_context lines_after context_lines_after"),
     ("file.search", "options.literal", "fixed_strings fixed f plain"),
     (
         "file.read",
@@ -81,8 +90,12 @@ const FIELDS: &[(&str, &str, &str)] = &[
         "end to_line line_end end_line_one_indexed end_line_one_indexed_inclusive last_line head",
     ),
     ("file.read", "options.lineNumbers", "show_line_numbers with_line_numbers number_lines numbered"),
-    ("file.read_many", "input.paths", "path files file file_paths targets target_files file_path"),
-    ("file.write file.create", "input.content", "contents text file_text data body file_content new_content"),
+    ("file.read_many", "input.paths", "path files file file_paths targets target_files file_path include"),
+    (
+        "file.write file.create",
+        "input.content",
+        "contents text file_text data body file_content new_content code_content",
+    ),
     ("file.write file.create", "input.contentBase64", "base64"),
     (
         "file.write file.create",
@@ -92,14 +105,19 @@ const FIELDS: &[(&str, &str, &str)] = &[
     ("file.write file.create", "options.mode", "permissions chmod"),
     ("file.mkdir", "options.parents", "recursive p create_parents make_parents"),
     ("file.delete", "options.recursive", "r recurse"),
+    ("file.delete", "target", "paths files"),
     ("file.patch", "input.patch", "diff unified_diff patch_text patch_content"),
-    ("file.patch", "input.edits", "changes replacements edit"),
+    ("file.patch", "input.edits", "changes replacements edit replacement_chunks"),
     ("file.patch file.write file.restore", "options.ifVersion", "version expected_version if_match"),
     ("file.list file.tree", "options.depth", "max_depth level levels"),
     ("file.restore", "input.undoId", "undo id"),
     ("file.*", "options.includeHidden", "hidden show_hidden all include_hidden_files dotfiles"),
     ("file.*", "options.includeIgnored", "no_ignore ignored"),
-    ("command.* process.start", "input.command", "cmd command_line shell_command script argv bash"),
+    (
+        "command.* process.start",
+        "input.command",
+        "cmd command_line shell_command script argv bash program executable",
+    ),
     (
         "command.* process.start package.*",
         "target",
@@ -111,7 +129,7 @@ const FIELDS: &[(&str, &str, &str)] = &[
     ("package.run package.start", "input.script", "name script_name command cmd"),
     ("process.read", "options.tail", "lines tail_lines last"),
     ("process.read", "options.from", "position"),
-    ("process.write", "input.text", "data content stdin message chars"),
+    ("process.write", "input.text", "data content stdin message chars input"),
     ("process.stop", "input.signal", "sig"),
     ("process.wait", "input.any", "conditions condition wait_for"),
     ("process.resize", "input.columns", "cols width"),
@@ -120,6 +138,7 @@ const FIELDS: &[(&str, &str, &str)] = &[
     ("codex.read codex.stop", "target", "process_id session_id id"),
     ("git.stage git.unstage", "input.paths", "files path file pathspec file_paths file_path filename"),
     ("git.commit", "input.message", "m msg commit_message"),
+    ("git.diff", "target", "files paths pathspec"),
     ("git.diff", "input.staged", "cached stage index"),
     ("git.diff", "input.from", "base ref revision commit"),
     ("git.diff", "input.to", "head"),
@@ -133,9 +152,9 @@ const FIELDS: &[(&str, &str, &str)] = &[
     ("git.worktree_create git.worktree_remove", "input.path", "dir directory worktree worktree_path"),
     ("git.worktree_create", "input.from", "base ref commit start_point"),
     ("git.worktree_create", "input.branch", "new_branch branch_name b"),
-    ("git.*", "target", "repo repo_path repository cwd"),
-    ("code.search_symbols", "input.query", "name symbol pattern symbol_name"),
-    ("code.read_symbol code.references", "input.name", "symbol symbol_name query identifier"),
+    ("git.*", "target", "repo repo_path repository repository_path cwd"),
+    ("code.search_symbols", "input.query", "name symbol pattern symbol_name name_path"),
+    ("code.read_symbol code.references", "input.name", "symbol symbol_name query identifier name_path"),
     ("codex.run codex.start", "input.prompt", "task message instructions query"),
     ("history.get", "target", "id operation_id"),
     ("history.undo", "input.operation", "operation_id id"),
@@ -149,15 +168,47 @@ const FIELDS: &[(&str, &str, &str)] = &[
     (
         "*",
         "target",
-        "path target_directory file file_path filename absolute_path relative_path relative_workspace_path target_file dir directory dir_path directory_path folder uri",
+        "path target_directory file file_path filename absolute_path relative_path relative_workspace_path target_file dir directory dir_path directory_path folder uri path_in_project",
     ),
     ("*", "options.maxResults", "limit max max_matches head_limit"),
     ("*", "options.timeoutSeconds", "timeout_sec timeout_secs timeout_s max_seconds"),
     ("*", "options.maxOutputBytes", "max_output max_bytes max_output_size"),
 ];
 
-/// Fields that comment on a call and change nothing in it.
-const COMMENTS: &[&str] = &["description", "explanation", "reason", "justification", "comment", "thought"];
+/// Fields that comment on a call, or are about how another client shows it or asks for it, and change nothing in it.
+const COMMENTS: &[&str] = &[
+    "description",
+    "explanation",
+    "reason",
+    "justification",
+    "comment",
+    "thought",
+    "instruction",
+    "task_progress",
+    "requires_approval",
+    "require_user_approval",
+    "safe_to_auto_run",
+];
+
+/// Fields of other tools that only make an answer smaller or order it: without them it has all that was asked for.
+const NARROWING: &[(&str, &str)] = &[
+    ("file.list file.tree file.find", "ignore exclude excludes exclude_pattern exclude_patterns sort_by"),
+    ("file.find", "max_depth"),
+    ("file.search", "match_per_line"),
+    ("file.read", "should_read_entire_file"),
+    ("file.write", "line_count"),
+    ("command.run process.start", "login execute_in_shell max_lines_count truncate_mode"),
+    ("process.read", "filter"),
+    ("code.references", "file_paths"),
+    ("git.log", "oneline decorate"),
+    ("git.status", "short porcelain"),
+];
+
+/// Fields that one operation has by another's name beside it: what is renamed where one of the first is there too.
+const BESIDE: &[(&str, &str, &str, &str)] = &[
+    ("file.move file.copy", "source src from old_path source_path from_path", "target", "to"),
+    ("git.diff", "repo_path", "target", "from"),
+];
 
 /// Fields of other tools, with the value that says what is so here anyway.
 const GIVEN: &[(&str, &str, &str)] = &[
@@ -165,7 +216,19 @@ const GIVEN: &[(&str, &str, &str)] = &[
     ("command.run", "run_in_background", "false"),
     ("command.run", "is_background", "false"),
     ("command.run", "background", "false"),
+    ("command.run", "blocking", "true"),
+    ("command.run", "wait_for_completion", "true"),
+    ("command.run", "restart", "false"),
     ("command.run", "shell", "true"),
+    ("command.run", "shell", "\"bash\""),
+    ("command.run", "shell", "\"sh\""),
+    ("process.start", "shell", "\"bash\""),
+    ("process.start", "shell", "\"sh\""),
+    ("file.read", "format", "\"text\""),
+    ("file.write", "empty_file", "false"),
+    ("file.list", "offset", "0"),
+    ("file.list", "offset", "1"),
+    ("git.branch_list", "branch_type", "\"local\""),
     ("process.start", "run_in_background", "true"),
     ("process.start", "is_background", "true"),
     ("process.start", "background", "true"),
@@ -192,8 +255,13 @@ const GIVEN: &[(&str, &str, &str)] = &[
 
 /// The fields of objects in lists, by the field that holds the list.
 const NESTED: &[(&str, &str, &str)] = &[
-    ("edits", "old", "old_string old_str old_text search find before original"),
-    ("edits", "new", "new_string new_str new_text replace replacement after"),
+    ("edits", "old", "old_string old_str old_text search find before original target_content"),
+    (
+        "edits",
+        "new",
+        "new_string new_str new_text replace replace_with replacement after replacement_content",
+    ),
+    ("edits", "replaceAll", "all allow_multiple global"),
     ("edits", "path", "file file_path filename target"),
     ("edits", "expect", "expected_replacements count occurrences"),
     ("lines", "path", "file file_path filename target"),
@@ -217,9 +285,27 @@ pub(super) fn places(op: &str, name: &str) -> impl Iterator<Item = FieldPlace> {
     of(op.to_owned()).chain(of(families)).chain(of("*".to_owned()))
 }
 
-/// Returns whether a field can be left out: it comments on the call, or asks for what is so anyway.
+/// Renames the fields of a part of a request that mean something else beside another one.
+pub(super) fn rename(op: &str, fields: &mut Map<String, Value>) {
+    for (ops, beside, from, to) in BESIDE {
+        let is_beside = |name: &String| beside.split(' ').any(|it| fold(it) == fold(name));
+        if ops.split(' ').any(|it| it == op)
+            && fields.keys().any(is_beside)
+            && !fields.contains_key(*to)
+            && let Some(value) = fields.remove(*from)
+        {
+            fields.insert((*to).to_owned(), value);
+        }
+    }
+}
+
+/// Returns whether a field can be left out: it comments on the call, asks for what is so anyway, or for less than all.
 pub(super) fn is_idle(op: &str, name: &str, value: &Value) -> bool {
-    COMMENTS.contains(&fold(name).as_str()) || is_given(op, name, value)
+    let folded = fold(name);
+    let is_one = |names: &str| names.split(' ').any(|it| fold(it) == folded);
+    COMMENTS.iter().any(|it| fold(it) == folded)
+        || NARROWING.iter().any(|(ops, names)| ops.split(' ').any(|it| it == op) && is_one(names))
+        || is_given(op, name, value)
 }
 
 /// Returns whether a field of another tool asks for what is so anyway.
@@ -356,6 +442,19 @@ mod tests {
         }
         let got = read(json!({"op": "file.search", "query": "x", "regex": true}));
         assert_eq!(got, read(json!({"op": "file.search", "input": {"query": "x"}})));
+        for (ops, names) in NARROWING {
+            for (op, name) in ops.split(' ').flat_map(|op| names.split(' ').map(move |name| (op, name))) {
+                let got = read(json!({"op": op, "input": {name: "x"}}));
+                assert_eq!(got, read(json!({"op": op})), "{op}: {name}");
+            }
+        }
+        for (ops, beside, from, to) in BESIDE {
+            for (op, beside) in ops.split(' ').flat_map(|op| beside.split(' ').map(move |it| (op, it))) {
+                let got = read(json!({"op": op, "input": {beside: "a", (*from): "b"}}));
+                let got = got.map(|it| (it.target, it.input.get(*to).cloned()));
+                assert_eq!(got, Ok((Some("a".to_owned()), Some(json!("b")))), "{op}: {beside}");
+            }
+        }
         for field in COMMENTS {
             let got = read(json!({"op": "git.status", (*field): "to see"}));
             assert_eq!(got, read(json!({"op": "git.status"})), "{field}");

@@ -8,7 +8,7 @@ use bailiwick_contract::{Envelope, ErrorCode, Failure, TargetRule};
 
 use super::fit::{self, fit};
 use super::place::{Bag, Fields};
-use super::{names, refusal, rewrite};
+use super::{choose, names, places, refusal, rewrite};
 use crate::registry::Entry;
 
 /// The names of the operation's name.
@@ -41,7 +41,21 @@ pub fn read(value: Value) -> Result<Envelope, Failure> {
     let Some(name) = op(&mut fields)? else {
         return Err(refusal::without_op(&fields));
     };
-    let Some(entry) = names::operation(&name) else {
+    for part in ["input", "options"] {
+        if let Some(Value::String(text)) = fields.get(part)
+            && text.trim_start().starts_with('{')
+            // What is wrong with it is said where the operation is known.
+            && let Ok(read) = read_unambiguous(text.as_bytes())
+        {
+            fields.insert(part.to_owned(), read);
+        }
+    }
+    let chosen = choose::chosen(&name, &mut fields);
+    let entry = names::operation(chosen.unwrap_or(&name));
+    let entry = entry.map(|entry| {
+        choose::instead(entry.spec.name, &mut fields).and_then(names::operation).unwrap_or(entry)
+    });
+    let Some(entry) = entry else {
         let envelope = Envelope {
             scope: fields.remove("scope").and_then(|it| fit::text("scope", it).ok().flatten()),
             op: name,
@@ -61,13 +75,13 @@ pub fn read(value: Value) -> Result<Envelope, Failure> {
     };
     let scope = fields.get("scope").and_then(Value::as_str).map(str::to_owned);
     let target = fields.get("target").and_then(Value::as_str).map(str::to_owned);
-    of(entry, fields).map_err(|failure| {
+    of(entry, &name, fields).map_err(|failure| {
         failure.asked(&Envelope { scope, op: entry.spec.name.to_owned(), target, ..Envelope::default() })
     })
 }
 
 /// Reads the fields of a request for an operation.
-fn of(entry: &'static Entry, mut top: Map<String, Value>) -> Result<Envelope, Failure> {
+fn of(entry: &'static Entry, name: &str, mut top: Map<String, Value>) -> Result<Envelope, Failure> {
     let (input_names, option_names) = entry.field_names();
     let mut bags = vec![(Bag::Input, bag(entry, "input", top.remove("input"))?)];
     bags.push((Bag::Options, bag(entry, "options", top.remove("options"))?));
@@ -91,6 +105,9 @@ fn of(entry: &'static Entry, mut top: Map<String, Value>) -> Result<Envelope, Fa
     }
 
     let mut fields = Fields::of(entry);
+    for (_, map) in &mut bags {
+        places::rename(entry.spec.name, map);
+    }
     // What has its own name in its own place comes first: nothing takes that from it.
     for own in [true, false] {
         for (bag, map) in &mut bags {
@@ -105,6 +122,9 @@ fn of(entry: &'static Entry, mut top: Map<String, Value>) -> Result<Envelope, Fa
         }
     }
     rewrite::rewrite(&mut fields)?;
+    for (place, value) in names::implied(name, entry.spec.name) {
+        fields.imply(place, value);
+    }
     let Fields { scope, target, mut input, mut options, loose, .. } = fields;
     for (bag, name, value) in loose {
         match bag {
@@ -249,6 +269,7 @@ fn bag(entry: &Entry, name: &str, value: Option<Value>) -> Result<Map<String, Va
         let only = match (names.required.as_slice(), entry.spec.name) {
             ([only], _) => Some(only.as_str()),
             (_, "process.write") if value.is_string() => Some("text"),
+            (_, "file.patch") if value.as_str().is_some_and(rewrite::is_patch) => Some("patch"),
             _ => None,
         };
         if let Some(only) = only {

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use serde_json::Value;
 
 use super::fields::{counted, one_line};
+use super::processes::short_id;
 use super::text::Answer;
 
 /// Files that were changed, a line each; more only of what did not go as it was written.
@@ -18,7 +19,9 @@ pub(super) fn patched(data: &Value) -> Option<String> {
             continue;
         }
         let places = file["places"].as_array().map(Vec::as_slice).unwrap_or_default();
-        let lines: Vec<String> = places.iter().map(lines_of).collect();
+        let mut lines: Vec<String> = places.iter().map(lines_of).collect();
+        // Several edits of one line are one line.
+        lines.dedup();
         let moved = file["movedFrom"].as_str().map(|from| format!(" from {}", one_line(from)));
         let _ = writeln!(
             body,
@@ -37,7 +40,7 @@ pub(super) fn patched(data: &Value) -> Option<String> {
         }
         syntax(&mut body, &file["syntax"]);
         if let Some(id) = file["undoId"].as_str() {
-            let _ = writeln!(body, "  undo {}", one_line(id));
+            let _ = writeln!(body, "  undo {}", short_id(id));
         }
         body.push_str(file["diff"].as_str().unwrap_or_default());
     }
@@ -99,7 +102,18 @@ pub(super) fn syntax(body: &mut String, syntax: &Value) {
 }
 
 pub(super) fn undo(data: &Value) -> Vec<String> {
-    data["undoId"].as_str().map(|id| format!("undo {}", one_line(id))).into_iter().collect()
+    data["undoId"].as_str().map(|id| format!("undo {}", short_id(id))).into_iter().collect()
+}
+
+/// Changes that were staged or unstaged, a line each.
+pub(super) fn staged(data: &Value) -> Option<Answer> {
+    let list = data["staged"].as_array().or(data["unstaged"].as_array())?;
+    let text = |it: &Value, name: &str| it[name].as_str().map(one_line).unwrap_or_default();
+    let lines: Vec<String> =
+        list.iter().map(|it| format!("{} {}", text(it, "change"), text(it, "path"))).collect();
+    let count = data["count"].as_u64().unwrap_or(list.len() as u64);
+    let done = if data["staged"].is_array() { "staged" } else { "unstaged" };
+    Some(Answer::below(lines.join("\n"), vec![format!("{} {done}", counted(count, "file", "files"))]))
 }
 
 pub(super) fn committed(data: &Value) -> Option<Answer> {

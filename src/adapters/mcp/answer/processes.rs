@@ -5,7 +5,7 @@ use std::fmt::Write;
 use serde_json::Value;
 
 use super::super::super::digest_text::digest;
-use super::fields::one_line;
+use super::fields::{counted, one_line};
 use super::text::Answer;
 
 /// From which time on it is said how long a command took.
@@ -109,11 +109,26 @@ pub(super) fn started(data: &Value) -> Option<Answer> {
     Some(Answer::below(format!("process {id} {}", data["status"].as_str().map(one_line)?), Vec::new()))
 }
 
-/// Returns the end of an id, by which the process is found too.
-fn short_id(id: &str) -> String {
+/// Returns the end of an id, by which a process or a change is found too.
+pub(super) fn short_id(id: &str) -> String {
     let id = one_line(id);
     let from = id.char_indices().rev().nth(SHORT_ID - 1).map_or(0, |(at, _)| at);
     id[from..].to_owned()
+}
+
+/// Processes, a line each.
+pub(super) fn listed(data: &Value) -> Option<Answer> {
+    let list = data["processes"].as_array()?;
+    let line = |process: &Value| {
+        let text = |name: &str| process[name].as_str().map(one_line);
+        let exit = process["exitCode"].as_i64().map(|code| format!(" exit {code}")).unwrap_or_default();
+        let status = text("status").unwrap_or_default();
+        let called = text("label").or(text("commandPreview")).unwrap_or_default();
+        Some(format!("{} {status}{exit}: {called}", short_id(process["processId"].as_str()?)))
+    };
+    let lines: Option<Vec<String>> = list.iter().map(line).collect();
+    let count = counted(list.len() as u64, "process", "processes");
+    Some(Answer::below(lines?.join("\n"), vec![count]))
 }
 
 /// Processes that were ended, a line each.

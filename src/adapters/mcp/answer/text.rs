@@ -4,9 +4,9 @@ use std::fmt::Write;
 
 use serde_json::{Map, Value};
 
-use super::changes::{committed, patched, syntax, undo};
+use super::changes::{committed, patched, staged, syntax, undo};
 use super::fields::{SELDOM, counted, fields, one_line, scalar};
-use super::processes::{printed, ran, started, stopped, waited};
+use super::processes::{listed, printed, ran, started, stopped, waited};
 
 /// The details of an error that its message and hints say already.
 const SAID: &[&str] = &[
@@ -181,6 +181,8 @@ fn answer(op: &str, data: &Value, outcome: &Value) -> Option<Answer> {
         "process.stop" => stopped(data),
         "process.wait" => waited(data),
         "git.commit" => committed(data),
+        "git.stage" | "git.unstage" => staged(data),
+        "process.list" => listed(data),
         "file.tree" => Some(Answer::below(data["tree"].as_str()?.to_owned(), Vec::new())),
         "command.run" | "package.run" => ran(data),
         "process.read" => printed(data),
@@ -598,7 +600,20 @@ mod tests {
                 json!({"commit": "0123456789abcdef", "subject": "Fix", "counts": {"files": 1, "insertions": 2, "deletions": 0}, "truncated": false}),
                 "0123456789ab Fix\n[1 file, +2 -0]",
             ),
-            ("process.list", json!({"processes": [], "truncated": false}), "processes: none\n"),
+            ("codex.list", json!({"sessions": [], "truncated": false}), "sessions: none\n"),
+            (
+                "process.list",
+                json!({"live": 1, "processes": [
+                    {"processId": "01JD0000000000000000ABCDEF", "status": "running", "commandPreview": "make\nserve", "startedAt": "x"},
+                    {"processId": "01JD0000000000000000GHJKMN", "status": "exited", "exitCode": 2, "label": "tests", "commandPreview": "y"},
+                ]}),
+                "ABCDEF running: make\\nserve\nGHJKMN exited exit 2: tests\n[2 processes]",
+            ),
+            (
+                "git.stage",
+                json!({"staged": [{"path": "a\nb", "change": "modified"}, {"path": "c", "change": "added"}], "count": 2}),
+                "modified a\\nb\nadded c\n[2 files staged]",
+            ),
         ] {
             assert_eq!(shown(op, data), expected, "{op}");
         }
