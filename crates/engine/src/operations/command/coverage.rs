@@ -30,10 +30,9 @@ const AFTER: Duration = Duration::from_secs(20);
 const UNTIL_KILLED: Duration = Duration::from_millis(300);
 
 /// What is said where a scope is not covered.
-const TOO_LARGE: &str =
-    "What this command changes cannot be taken back: the scope's folders have too many entries.";
-/// After how long a scope is read again that is too large to be covered.
-const LOOK_AGAIN: Duration = Duration::from_secs(600);
+const TOO_LARGE: &str = "What this command changes cannot be taken back: the scope's folders have too many entries, or take too long to read.";
+/// After how long a scope is read again that could not be covered: what was read is known by then.
+const LOOK_AGAIN: Duration = Duration::from_secs(60);
 
 /// The scopes that are too large to be covered, by their names in stores, and until when they are not read.
 static TOO_LARGE_SCOPES: Mutex<BTreeMap<String, Instant>> = Mutex::new(BTreeMap::new());
