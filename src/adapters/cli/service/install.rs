@@ -85,7 +85,7 @@ fn write(manager: &dyn Manager, before: Option<&str>, after: &str) -> Result<&'s
     file::write(path, after)?;
     let problem = match manager.checked() {
         None => return Ok(""),
-        Some(Ok(said)) if said.ok => return Ok(", which the system's own tool finds in order"),
+        Some(Ok(said)) if said.ok => return Ok(", which the system's own tool accepts"),
         Some(Ok(said)) => Failure::new(
             ErrorCode::ExecutionFailed,
             format!("{} refuses {}: {}", manager.name(), path.display(), said.text),
