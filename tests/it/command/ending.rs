@@ -78,7 +78,7 @@ async fn nothing_is_left_when_the_command_itself_ends_and_the_answer_says_so() {
         let (host, word) = host(level);
         let answer = host.answer(json!(["make", "leave"]), json!({})).await;
         assert_eq!(answer["data"]["exitCode"], 0, "{level}: {answer:#}");
-        assert!(answer["warnings"].to_string().contains("left behind"), "{level}: {answer:#}");
+        assert!(answer["warnings"].to_string().contains("processes behind"), "{level}: {answer:#}");
         eventually_async("all have ended", || processes_with(&word) == 0).await;
     })
     .await;

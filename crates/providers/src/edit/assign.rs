@@ -276,6 +276,9 @@ fn by_order(all: &mut [Candidates]) {
 /// A number counts for the version that the patch was made for; or moved by as many lines as the hunks around it, which fit
 /// one place only; or, where no other hunk says anything, exactly where it points. The last needs a hunk of some lines whose
 /// shape is right there, and line 1 is never meant so: it is what is written by who does not know the number.
+///
+/// Lines that repeat fit one line on as well. A number tells such places apart only in a file that was read as it is, or
+/// between two hunks that are moved alike: of lines that were added or removed among them, nothing else would tell.
 fn by_number(text: &Text, all: &[Candidates], hunks: &[Hunk], at: usize, basis: Basis) -> Option<Match> {
     let hint = hunks[at].hint?;
     let it = &all[at];
@@ -296,6 +299,11 @@ fn by_number(text: &Text, all: &[Candidates], hunks: &[Hunk], at: usize, basis: 
     };
     let line = hint.checked_add_signed(distance)?;
     let place = it.found.iter().find(|place| place.line == line)?;
+    let is_moved_alike = before.is_some() && after.is_some();
+    let repeats = it.found.iter().any(|other| (1..it.lines).contains(&other.line.abs_diff(line)));
+    if repeats && !is_moved_alike && matches!(basis, Basis::Unknown | Basis::Outdated) {
+        return None;
+    }
     // A hunk with less context on one side was made at that end of the file.
     let (leading, trailing) = hunks[at].context();
     let fits_shape = match leading.cmp(&trailing) {
@@ -554,6 +562,23 @@ mod tests {
             // At depth 0 the old text is not within the new one byte for byte either: its lines are whole.
             let again = make(&done);
             prop_assert!(again.is_err(), "{again:?}");
+        }
+
+        /// Of lines that repeat, a number tells where a change belongs only if the file was read as it is.
+        #[test]
+        fn numbers_decide_among_repeated_lines_only_in_a_file_that_was_read(
+            lines in 5..12_usize,
+            meant in 1..12_usize,
+        ) {
+            let meant = meant % (lines - 3) + 1;
+            let same = |count: usize| "same\n".repeat(count);
+            let file = format!("first\n{}last\n", same(lines));
+            let patch = format!("--- a/m\n+++ b/m\n@@ -{0},3 +{0},3 @@\n same\n-same\n+other\n same\n", meant + 1);
+            prop_assert_eq!(patched(&file, &patch, Basis::Unknown), Err("ambiguous".to_owned()));
+            let expected = format!("first\n{}other\n{}last\n", same(meant), same(lines - meant - 1));
+            for basis in [Basis::Read, Basis::Current] {
+                prop_assert_eq!(patched(&file, &patch, basis), Ok(expected.clone()));
+            }
         }
 
         /// What decides between copies: the offset of another hunk, or a number that fits; never one of placeholders.

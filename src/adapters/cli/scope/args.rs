@@ -178,7 +178,7 @@ pub struct ScopeEditArgs {
     #[arg(long, hide = true, value_parser = clap::value_parser!(u64).range(1_000..))]
     pub max_output_bytes: Option<u64>,
     /// Refuse hard links: true or false
-    #[arg(long, value_name = "BOOL", hide_possible_values = true, hide = true)]
+    #[arg(long, value_name = "BOOL", hide_possible_values = true)]
     pub refuse_hard_links: Option<bool>,
     /// Show displays, windows, processes, nothing
     #[arg(long, value_enum, value_name = "WHAT", require_equals = true, num_args = 0.., value_delimiter = ',',
