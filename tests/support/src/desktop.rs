@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
@@ -24,6 +24,7 @@ pub struct Desktop {
     program: Program,
     input: ChildStdin,
     lines: Receiver<String>,
+    _registry: Registry,
     _bus: Program,
     /// The display.
     pub server: XServer,
@@ -80,6 +81,7 @@ impl Desktop {
             program: Program(program),
             input,
             lines,
+            _registry: Registry(Registry::file(folder.path())),
             _bus: daemon,
             server,
             client,
@@ -140,11 +142,34 @@ impl Desktop {
     }
 }
 
+/// The registry of accessible programs, which the bus starts when it is asked for, and which does not end with the bus.
+struct Registry(PathBuf);
+
+impl Registry {
+    /// Returns where its process id is.
+    fn file(folder: &Path) -> PathBuf {
+        folder.join("registry.pid")
+    }
+}
+
+impl Drop for Registry {
+    fn drop(&mut self) {
+        let id = fs::read_to_string(&self.0).ok().and_then(|id| id.trim().parse().ok());
+        if let Some(id) = id.and_then(Pid::from_raw) {
+            let _ = kill_process(id, Signal::KILL);
+        }
+    }
+}
+
 /// Starts a bus with a registry of accessible programs.
 fn start_bus(folder: &Path, address: &str) -> Program {
     let services = folder.join("services");
     fs::create_dir(&services).expect("a folder of the test");
-    let service = "[D-BUS Service]\nName=org.a11y.atspi.Registry\nExec=/usr/libexec/at-spi2-registryd\n";
+    let script = folder.join("registry");
+    let run = format!("echo $$ >{}\nexec /usr/libexec/at-spi2-registryd\n", Registry::file(folder).display());
+    fs::write(&script, run).expect("a file of the test");
+    let service =
+        format!("[D-BUS Service]\nName=org.a11y.atspi.Registry\nExec=/bin/sh {}\n", script.display());
     fs::write(services.join("registry.service"), service).expect("a file of the test");
     let config = format!(
         "<busconfig><type>session</type><listen>{address}</listen><auth>EXTERNAL</auth>\
