@@ -127,6 +127,30 @@ fn what_was_changed_after_a_command_is_a_conflict_and_nothing_goes_back() {
 }
 
 #[test]
+fn a_preview_shows_no_difference_where_only_facts_change() {
+    if lacks_full_sandbox() {
+        return;
+    }
+    let host = scope("full").host();
+    host.write("same.txt", "same\n");
+    host.write("other.txt", "old\n");
+    let done = run(
+        &host,
+        "touch -d @1000000000 same.txt; chmod +x same.txt; echo new > other.txt; echo more > new.txt",
+    );
+    let answer = undo(&host, &done, true);
+    let shown: BTreeMap<&str, &str> = data(&answer)["files"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|file| (file["path"].as_str().expect("a path"), file["diff"].as_str().unwrap_or_default()))
+        .collect();
+    assert_eq!(shown["same.txt"], "", "{answer:#}");
+    assert!(shown["other.txt"].contains("-new\n+old"), "{answer:#}");
+    assert!(shown["new.txt"].contains("+++ /dev/null"), "{answer:#}");
+}
+
+#[test]
 fn what_undo_does_not_cover_is_named_and_all_else_comes_back() {
     if lacks_full_sandbox() {
         return;

@@ -172,7 +172,9 @@ fn diff(plan: &Restoration<'_>, step: &RestoreStep, preview: &mut Preview) -> Op
         return None;
     }
     let (now, then) = plan.contents(step, MAX_DIFF_BYTES as u64);
-    if now.is_none() && then.is_none() {
+    // A file whose content is not at hand (it stays as it is, or is too large) is not one that is not there.
+    let is_known = |node: &Option<Node>, content: &Option<Vec<u8>>| node.is_none() || content.is_some();
+    if !is_known(&step.now, &now) || !is_known(&step.change.before, &then) {
         return None;
     }
     let shown = plan.shown(step);
