@@ -123,7 +123,7 @@ const MAKING_PARENTS: &[(&str, &str)] = &[
     ("file.mkdir", "options.parents"),
 ];
 
-/// What stands in front of the names of tools in some clients.
+/// Prefixes that some clients put before the names of tools.
 const PREFIXES: &[&str] = &["builtin_", "functions.", "default_api."];
 
 /// Names of what is not an operation here, and what to do instead.

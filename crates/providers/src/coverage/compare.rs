@@ -146,7 +146,7 @@ impl Difference {
             let is_folder = change.after.as_ref().is_some_and(|after| after.stat.kind == FileKind::Dir);
             return match part {
                 GitPart::Objects if !is_new(objects_folder(path)) => Verdict::Nothing,
-                // What stands for a missing file while a command runs, too: another one may run now.
+                // Placeholders of missing files, too: another command may run now.
                 GitPart::Protected if !is_pointer && !is_new(protected_folder(path)) => match is_folder {
                     true => Verdict::Nothing,
                     false => Verdict::Uncovered,
@@ -210,7 +210,7 @@ fn members_of<'a, 'b>(
     groups.get(&nodes.get(path)?.stat.id)
 }
 
-/// Returns whether a path stands for something else than before, but for which names share its content.
+/// Returns whether what is at a path has changed, apart from which names share its content.
 fn differs(before: &Node, after: &Node) -> bool {
     if before.stat.kind != after.stat.kind {
         return true;

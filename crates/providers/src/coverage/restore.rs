@@ -1,4 +1,4 @@
-//! Taking a difference back: what each path stands for now, what has to be done, and what is kept of it before.
+//! Taking a difference back: what is at each path now, what has to be done, and what is kept of it before.
 
 use std::collections::{BTreeSet, HashSet};
 use std::ffi::OsStr;
@@ -50,7 +50,7 @@ pub struct RestoreStep {
     pub change: TreeChange,
     /// How the path stands to it.
     pub state: ChangeState,
-    /// What the path stands for now.
+    /// What is at the path now.
     pub now: Option<Node>,
     /// Whether it has the content now that it gets.
     pub(super) has_content: bool,
@@ -395,7 +395,7 @@ enum Times {
     Any,
 }
 
-/// Returns whether a name stands for what it stood for at another moment.
+/// Returns whether what has a name is as it was at another moment.
 fn is_node(dir: &Dir, name: &OsStr, now: &Node, then: &Node, times: Times) -> Result<bool, DoorError> {
     if now.stat.kind != then.stat.kind {
         return Ok(false);
@@ -448,7 +448,7 @@ pub(super) fn holds(dir: &Dir, name: &OsStr, content: &Content) -> Result<bool, 
     }
 }
 
-/// Returns what a name stands for; `None` for nothing.
+/// Returns what has a name; `None` for nothing.
 pub(super) fn look(dir: &Dir, name: &OsStr) -> Result<Option<Node>, DoorError> {
     let stat = match dir.stat(name) {
         Ok(stat) => stat,

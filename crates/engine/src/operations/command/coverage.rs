@@ -79,7 +79,7 @@ impl CommandChanges {
     }
 }
 
-/// The folders of a scope before a command. One that is given up is looked after all the same.
+/// The folders of a scope before a command. If the command is abandoned, what it changed is still kept.
 pub struct CommandCoverage {
     inner: Option<Inner>,
 }

@@ -197,7 +197,7 @@ fn restored(
     }
 }
 
-/// Stands for what a path is.
+/// Returns a version of what is at a path.
 fn version(node: &Node) -> String {
     match (node.stat.kind, &node.content) {
         (FileKind::File, Some(content)) => content_version(&hex(&content.sha256)),
