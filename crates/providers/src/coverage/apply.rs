@@ -4,7 +4,7 @@
 //! Each name is old or new at every moment, and what is replaced is checked once more when it has lost its name. If
 //! something fails, what was kept before says how all of it goes back.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ffi::OsStr;
 use std::io::{self, Write};
 
@@ -15,7 +15,7 @@ use bailiwick_policy::door_failure;
 
 use super::node::Node;
 use super::restore::{ChangeState, FolderCache, Restoration, RestoreStep, look};
-use crate::file::{LockGuards, TemporaryName, keep_both, sweep};
+use crate::file::{LockGuards, TemporaryName, keep_both, sweep_at_once};
 
 /// What the owner needs to change what is in a folder.
 const OWNER_BITS: u32 = 0o700;
@@ -24,6 +24,21 @@ const OWNER_BITS: u32 = 0o700;
 type FinalModes = BTreeMap<(usize, RelPath), u32>;
 
 impl Restoration<'_> {
+    /// Removes what an undo that was killed has left in the folders that the change is about.
+    pub fn sweep(&self, held: &LockGuards) {
+        let mut folders = FolderCache::default();
+        let mut swept = BTreeSet::new();
+        for step in &self.steps {
+            let Some(above) = step.change.path.parent() else { continue };
+            if swept.insert((step.change.root, above))
+                && let Ok(Some(dir)) =
+                    folders.above(step.change.root, &self.roots[step.change.root].dir, &step.change.path)
+            {
+                sweep_at_once(dir, held.folder());
+            }
+        }
+    }
+
     /// Does what is planned.
     ///
     /// # Errors
@@ -63,7 +78,7 @@ impl Restoration<'_> {
 
     /// Lets this user into every folder in which something changes.
     fn open_folders(&self, modes: &mut FinalModes) -> Result<(), Failure> {
-        let mut opened = std::collections::BTreeSet::new();
+        let mut opened = BTreeSet::new();
         for step in self.pending() {
             let mut folders: Vec<RelPath> = Vec::new();
             let mut folder = step.change.path.parent();
@@ -114,7 +129,7 @@ impl Restoration<'_> {
             };
             if is_dir(now) {
                 if let Ok(folder) = dir.open_dir(name) {
-                    sweep(&folder, held.folder());
+                    sweep_at_once(&folder, held.folder());
                 }
                 dir.remove_dir(name).map_err(|error| match error {
                     DoorError::NotEmpty | DoorError::NotFound => self.changed(step),

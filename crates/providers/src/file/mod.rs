@@ -38,7 +38,7 @@ pub use tree::Counts;
 pub use version::{content_version, facts_version, hash_file, sha256_hex};
 pub use window::Marks;
 
-pub(crate) use temporary::{TemporaryName, sweep};
+pub(crate) use temporary::{TemporaryName, sweep_at_once};
 pub(crate) use trade::keep_both;
 
 use change::{Existing, existing};

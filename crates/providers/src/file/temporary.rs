@@ -118,13 +118,19 @@ fn id_of(name: &OsStr) -> Option<&str> {
 /// Removes what a crash left in a folder. Looks at each folder once in a while. `locks` is the folder of Bailiwick's
 /// locks.
 pub(crate) fn sweep(dir: &WritableDir, locks: &Path) -> FolderSize {
-    let swept = || SWEPT.lock().unwrap_or_else(PoisonError::into_inner);
-    let last = swept().get_or_insert_default().get(&dir.id()).copied();
+    let mut swept = SWEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    let last = swept.get_or_insert_default().get(&dir.id()).copied();
+    drop(swept);
     if let Some(last) = last.filter(|last| last.at.elapsed() < SWEPT_FOR) {
         return last.size;
     }
+    sweep_at_once(dir, locks)
+}
+
+/// Removes what a crash left in a folder, also if it was looked at a moment ago.
+pub(crate) fn sweep_at_once(dir: &WritableDir, locks: &Path) -> FolderSize {
     let size = sweep_now(dir, locks);
-    let mut swept = swept();
+    let mut swept = SWEPT.lock().unwrap_or_else(PoisonError::into_inner);
     let swept = swept.get_or_insert_default();
     if swept.len() >= MAX_SWEPT {
         swept.clear();

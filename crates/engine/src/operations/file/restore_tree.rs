@@ -39,6 +39,9 @@ pub fn restore_tree(cx: &Context, permit: &Permit, found: &FoundRecord) -> Resul
     let store = VersionStore::below(&cx.service.dirs.state);
     let held = Locks::below(&cx.service.dirs.state).take_all(&cx.cancel)?;
     let mut plan = Restoration::plan(&roots, &record, &cx.cancel)?;
+    if cx.request.is_rollback {
+        plan.sweep(&held);
+    }
     let mut preview = Preview::new(permit);
     let conflicts: Vec<Failure> = plan.conflicts().map(|step| conflict(&plan, step, &mut preview)).collect();
     if let Some(failure) = several_conflicts(conflicts) {
