@@ -341,6 +341,149 @@ fn what_another_request_changes_while_a_command_runs_stays() {
 }
 
 #[test]
+fn earlier_versions_of_what_commands_changed_are_listed_and_come_back() {
+    if lacks_full_sandbox() {
+        return;
+    }
+    let host = scope("full").host();
+    host.write("a", "one\n");
+    set_mode(&host.path("a"), 0o640).expect("own file");
+    let first = run(&host, "echo two > a; echo new > b; mkdir dir");
+    run(&host, "rm a; chmod 600 b");
+    let history = |path: &str| {
+        let answer = call(&host.service, json!({"scope": "app", "op": "file.history", "target": path}));
+        data(&answer)["versions"].as_array().expect("a list").clone()
+    };
+    let of_a = history("a");
+    assert_eq!(of_a.len(), 2, "{of_a:#?}");
+    assert_eq!(of_a[1]["undoId"], data(&first)["changes"]["undoId"]);
+    assert_eq!(
+        (&of_a[1]["bytes"], &of_a[1]["op"], &of_a[1]["files"]),
+        (&json!(4), &json!("command.run"), &json!(3))
+    );
+    assert_eq!(history("b").len(), 1, "its content was changed once");
+    for (at, content) in [(1, "one\n"), (0, "two\n")] {
+        let input = json!({"version": of_a[at]["version"]});
+        data(&call(
+            &host.service,
+            json!({"scope": "app", "op": "file.restore", "target": "a", "input": input}),
+        ));
+        assert_eq!(text(&host, "a"), content);
+    }
+    assert_eq!(fs::metadata(host.path("a")).expect("it is there").permissions().mode() & 0o777, 0o640);
+}
+
+/// Starts a command in a thread, and returns once it has made the file `started`; it ends once there is a file `go`.
+fn begin(host: &TestService, script: &str) -> std::thread::JoinHandle<Value> {
+    for name in ["started", "go"] {
+        let _ = fs::remove_file(host.path(name));
+    }
+    let (service, caller) = (host.service.clone(), Caller::local(Transport::Stdio));
+    let input = json!({"command": ["bash", "-c", script]});
+    let running = std::thread::spawn(move || {
+        let envelope = json!({"scope": "app", "op": "command.run", "input": input});
+        wait_for(send(&service, &caller, envelope, &CancellationToken::new()))
+    });
+    eventually("it has started", || host.path("started").exists());
+    running
+}
+
+#[test]
+fn what_may_be_of_another_command_is_taken_back_only_where_that_is_asked_for() {
+    const UNTIL: &str = "touch started; until [ -e go ]; do sleep 0.02; done";
+    if lacks_full_sandbox() {
+        return;
+    }
+    let host = scope("full").host();
+    let undo = |input: Value, options: Value| {
+        call(&host.service, json!({"scope": "app", "op": "history.undo", "input": input, "options": options}))
+    };
+    host.write("a", "before\n");
+    host.write("b", "before\n");
+    let before = tree(&host.root());
+    let first = begin(&host, &format!("echo after > a; {UNTIL}; rm started go"));
+    let second = run(&host, "echo after > b");
+    host.write("go", "");
+    let first = first.join().expect("it ends");
+    let ids = |answer: &Value| answer["operationId"].clone();
+    assert_eq!(data(&second)["changes"]["sharedWith"], json!([ids(&first)]), "{second:#}");
+    assert_eq!(data(&first)["changes"]["sharedWith"], json!([ids(&second)]), "{first:#}");
+    let after = tree(&host.root());
+    for (one, other) in [(&first, &second), (&second, &first)] {
+        let only = json!({"operation": ids(one)});
+        let refused = undo(only.clone(), json!({}));
+        assert_eq!(refused["error"]["details"]["rule"], "ran-together", "{refused:#}");
+        assert_eq!(refused["error"]["details"]["operations"], json!([ids(other)]), "{refused:#}");
+        let restore = json!({"undoId": data(one)["changes"]["undoId"]});
+        let refused = call(&host.service, json!({"scope": "app", "op": "file.restore", "input": restore}));
+        assert_eq!(refused["error"]["details"]["rule"], "ran-together", "{refused:#}");
+        let preview = undo(only, json!({"dryRun": true}));
+        assert!(preview["warnings"].to_string().contains("same time"), "{preview:#}");
+        assert_eq!(tree(&host.root()), after);
+    }
+    let undone = undo(json!({"operation": ids(&second), "shared": true}), json!({}));
+    assert!(data(&undone).is_object() && undone["warnings"].to_string().contains("same time"), "{undone:#}");
+    assert_eq!((text(&host, "a"), text(&host, "b")), ("after\n".into(), "before\n".into()));
+    data(&undo(json!({"operation": ids(&undone)}), json!({})));
+    assert_eq!(tree(&host.root()), after);
+    // Both together are nobody else's.
+    let both = undo(json!({"since": "2020-01-01"}), json!({}));
+    assert!(data(&both).is_object() && both["warnings"].as_array().is_none_or(Vec::is_empty), "{both:#}");
+    assert_eq!(tree(&host.root()), before);
+    // While a command runs that changes nothing, all that changes is of the other one.
+    let first = begin(&host, UNTIL);
+    assert_eq!(data(&run(&host, "cat a")).get("changes"), None);
+    host.write("go", "");
+    let first = first.join().expect("it ends");
+    assert_eq!(data(&first)["changes"].get("sharedWith"), None, "{first:#}");
+}
+
+#[test]
+fn what_a_command_changed_whose_service_was_killed_can_be_taken_back() {
+    if lacks_full_sandbox() {
+        return;
+    }
+    let host = scope("full").host();
+    host.save_config();
+    host.write("a", "before\n");
+    host.write("dir/b", "before\n");
+    let before = tree(&host.root());
+    let run = json!(["bash", "-c", "rm a; echo after > dir/b; mkdir new; touch new/started; sleep 600"]);
+    let kill = |words: &[&str]| {
+        let mut command = host.command(words);
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");
+        eventually("the command has changed all", || host.path("new/started").exists());
+        child.kill().expect("it can be killed");
+        child.wait().expect("it ends");
+    };
+    let look = || {
+        let look = host.cli(&["call", "file.stat", "dir"]);
+        assert_eq!(look["ok"], true, "{look}");
+    };
+    kill(&["call", "command.run", "--scope", "app", "--input", &json!({"command": run}).to_string()]);
+    look();
+    assert!(!host.path("a").exists(), "it is only kept");
+    let after = tree(&host.root());
+    let undone = host.cli(&["undo", "--yes"]);
+    assert_eq!(undone["ok"], true, "{undone:#}");
+    assert!(undone["warnings"].to_string().contains("was killed"), "{undone:#}");
+    assert_eq!(tree(&host.root()), before);
+    let id = undone["operationId"].as_str().expect("an id");
+    assert_eq!(host.cli(&["undo", id, "--yes"])["ok"], true);
+    assert_eq!(tree(&host.root()), after);
+    assert_eq!(host.cli(&["undo", "--yes"])["ok"], true);
+    assert_eq!(tree(&host.root()), before);
+    // As a step of a batch, it is taken back with it.
+    let steps = json!([
+        {"op": "file.write", "target": "dir/b", "input": {"content": "once\n"}, "options": {"overwrite": true}},
+        {"op": "command.run", "input": {"command": run}},
+    ]);
+    kill(&["call", "batch.run", "--scope", "app", "--input", &json!({"steps": steps}).to_string()]);
+    look();
+    assert_eq!(tree(&host.root()), before);
+}
+
+#[test]
 fn what_a_command_changed_whose_client_left_can_be_taken_back() {
     if lacks_full_sandbox() {
         return;
@@ -447,7 +590,7 @@ fn an_undo_that_is_killed_is_taken_back_by_the_next_service() {
         std::thread::sleep(whole * (kill + 1) / (KILLS + 1));
         child.kill().expect("it can be killed");
         child.wait().expect("it ends");
-        let look = host.cli(&["call", "file.stat", "changed", "--json"]);
+        let look = host.cli(&["call", "file.stat", "changed"]);
         assert_eq!(look["ok"], true, "{look}");
         let found = tree(&host.root());
         assert!(

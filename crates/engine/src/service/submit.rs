@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 use super::Service;
 use super::handle::Origin;
 use crate::operations::batch::{self, FoundBatches};
+use crate::operations::command::keep_cut_off;
 use crate::registry::Submit;
 use crate::requests;
 use bailiwick_contract::{
@@ -127,9 +128,16 @@ impl Service {
         let _one_at_a_time = self.batches.recovery.lock().await;
         let Some(stamp) = self.batches.unseen() else { return };
         let left = batch::left_journals();
-        let state = self.in_force().facts.dirs.state.clone();
-        let found = tokio::task::spawn_blocking(move || batch::find_batches(&state)).await;
-        let found = found.unwrap_or_default();
+        let in_force = self.in_force();
+        let found = tokio::task::spawn_blocking(move || {
+            let state = &in_force.facts.dirs.state;
+            // First: a batch takes back what its command has changed.
+            let are_commands_running = keep_cut_off(state, &in_force.scopes);
+            let mut found = batch::find_batches(state);
+            found.are_some_running |= are_commands_running;
+            found
+        });
+        let found = found.await.unwrap_or_default();
         self.batches.notes().note((stamp, left), &found);
         for unfinished in found.unfinished {
             if !self.batches.notes().is_to_try(&unfinished.id, Instant::now()) {

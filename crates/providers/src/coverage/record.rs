@@ -3,16 +3,20 @@
 use std::fs::File;
 use std::io;
 
-use bailiwick_platform::fs::{FileId, RelPath};
+use bailiwick_contract::hex;
+use bailiwick_platform::fs::{FileId, FileKind, RelPath};
 
 use super::codec::{Decoder, Encoder};
 use super::compare::{Difference, TreeChange};
-use super::node::Content;
+use super::node::{Content, Node};
 use super::store::{Snapshot, read_content};
-use crate::versions::{ChangeSource, FoundRecord, TreeSummary, VersionStore};
+use crate::file::content_version;
+use crate::versions::{ChangeSource, FileFacts, FoundRecord, StoredFile, TreeSummary, VersionStore};
 
 /// What the list of changes begins with: another form has another number.
 const FORM: u64 = 0x6261_696c_0000_0101;
+/// How many files of a record are found by their paths.
+const MAX_FOUND_BY_PATH: usize = 256;
 /// How much a change takes in the list, beside its paths.
 const CHANGE_BYTES: u64 = 512;
 
@@ -27,7 +31,7 @@ pub struct TreeRecord {
 }
 
 /// Keeps what a command changed, with the contents that it replaced. Returns the id by which it is taken back, `None` if
-/// nothing can be. All of it is on disk then. A content that cannot be read any more is not covered.
+/// nothing can be. All of it is on disk then. `of` has what else is known of the command, and `show` names paths of roots. A content that cannot be read any more is not covered.
 ///
 /// # Errors
 /// Those of the file system; `FileTooLarge` for more than is kept in all.
@@ -36,6 +40,8 @@ pub fn keep_difference(
     source: ChangeSource<'_>,
     difference: &mut Difference,
     before: &Snapshot,
+    of: TreeSummary,
+    show: &dyn Fn(usize, &RelPath) -> String,
 ) -> io::Result<Option<String>> {
     if difference.changes.is_empty() {
         return Ok(None);
@@ -74,12 +80,42 @@ pub fn keep_difference(
     }
     let roots: Vec<FileId> = before.roots.iter().map(|root| root.id).collect();
     let list = encode(&roots, difference);
-    draft.finish(source, summary(&difference.changes), &list).map(Some)
+    draft
+        .finish(source, summary(&difference.changes, of), found_by_path(&difference.changes, show), &list)
+        .map(Some)
 }
 
-/// Returns how many paths a difference creates, changes and removes.
-pub(super) fn summary(changes: &[TreeChange]) -> TreeSummary {
-    let mut summary = TreeSummary::default();
+/// Returns what is found by its path of what has changed: files that were there, or are there now, with another content.
+pub(super) fn found_by_path(
+    changes: &[TreeChange],
+    show: &dyn Fn(usize, &RelPath) -> String,
+) -> Vec<StoredFile> {
+    let is_file = |node: &Option<Node>| node.as_ref().is_none_or(|it| it.stat.kind == FileKind::File);
+    let of_files =
+        changes.iter().filter(|it| is_file(&it.before) && is_file(&it.after) && !it.keeps_content());
+    let described = |change: &TreeChange| {
+        let content = |node: &Option<Node>| node.as_ref().and_then(|it| it.content.clone());
+        let (before, after) = (change.before.as_ref(), content(&change.after));
+        let content = content(&change.before);
+        StoredFile {
+            path: show(change.root, &change.path),
+            sha256: content.as_ref().map(|it| hex(&it.sha256)),
+            bytes: content.as_ref().map_or(0, |it| it.bytes),
+            mode: before.map_or(0, |it| it.stat.mode & 0o7777),
+            version_after: after.map(|it| content_version(&hex(&it.sha256))),
+            facts: FileFacts {
+                modified_ns: before.and_then(|it| i64::try_from(it.stat.modified_ns).ok()),
+                attributes: before.map(|it| it.attributes.clone()).unwrap_or_default(),
+            },
+            at: content.and_then(|it| it.at),
+            ..StoredFile::default()
+        }
+    };
+    of_files.take(MAX_FOUND_BY_PATH).map(described).collect()
+}
+
+/// Counts how many paths a difference creates, changes and removes.
+pub(super) fn summary(changes: &[TreeChange], mut summary: TreeSummary) -> TreeSummary {
     for change in changes {
         match (&change.before, &change.after) {
             (None, _) => summary.created += 1,

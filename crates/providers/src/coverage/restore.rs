@@ -13,10 +13,10 @@ use bailiwick_policy::{WritablePath, door_failure};
 
 use super::compare::{Difference, TreeChange};
 use super::node::{Content, Node};
-use super::record::{TreeRecord, encode, list_bytes, summary};
+use super::record::{TreeRecord, encode, found_by_path, list_bytes, summary};
 use super::rules::{GitPart, git_part_now, is_git_pointer, objects_folder, protected_folder};
 use crate::file::is_temporary;
-use crate::versions::{ChangeSource, VersionStore};
+use crate::versions::{ChangeSource, TreeSummary, VersionStore};
 
 /// The largest file that goes when a command is taken back: what it holds is kept first.
 const MAX_REMOVED_BYTES: u64 = 64 << 20;
@@ -278,7 +278,10 @@ impl<'a> Restoration<'a> {
             }
         }
         difference.changes = changes;
-        draft.finish(source, summary(&difference.changes), &encode(&self.record.roots, &difference))
+        let summary = summary(&difference.changes, TreeSummary::default());
+        let shown = |root: usize, path: &RelPath| self.roots[root].path.show(path);
+        let files = found_by_path(&difference.changes, &shown);
+        draft.finish(source, summary, files, &encode(&self.record.roots, &difference))
     }
 }
 

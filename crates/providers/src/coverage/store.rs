@@ -64,6 +64,7 @@ pub struct CoveredRoot {
 pub struct Snapshot {
     pub(super) roots: Vec<RootState>,
     pack: Arc<File>,
+    pack_name: String,
     /// When it was begun, in milliseconds since the epoch.
     pub began_ms: i64,
 }
@@ -83,7 +84,8 @@ impl CoverageStore {
         Self { folder: state.join("coverage"), max_covered: MAX_COVERED_BYTES }
     }
 
-    /// Looks at the roots of a scope. `before` is the state before a command that has ended now.
+    /// Looks at the roots of a scope. `before` is the state before a command that has ended now; `keep_as` is where the
+    /// state is kept, too, for [`CoverageStore::kept`].
     ///
     /// # Errors
     /// `cancelled`, `timeout`; those of the file system in words.
@@ -93,21 +95,36 @@ impl CoverageStore {
         roots: Vec<CoveredRoot>,
         is_own_folder: &dyn Fn(FileId) -> bool,
         before: Option<&Snapshot>,
+        keep_as: Option<&Path>,
         cancel: &Cancel,
     ) -> Result<Snapshot, LookError> {
         let began_ms = time::now_ms();
-        let folder = self.folder.join(&sha256_hex(scope.as_bytes())[..24]);
+        let folder = self.folder_of(scope);
         let _lock = lock(&folder, cancel)?;
-        let known = ScopeState::read(&folder).unwrap_or_default();
-        let (mut pack, pack_name) = match known.open_pack(&folder, self.max_covered) {
-            Some(pack) => (pack, known.pack.clone()),
+        // After a command, the state before it is as good as what was written, and need not be read.
+        let of_before = before
+            .and_then(|it| Some((it, Pack::open(&folder.join(&it.pack_name), None, self.max_covered)?)));
+        let mut read = ScopeState::default();
+        let (known, known_pack) = match &of_before {
+            Some((before, _)) => (&before.roots, &before.pack_name),
+            None => {
+                read = ScopeState::read(&folder.join(STATE)).unwrap_or_default();
+                (&read.roots, &read.pack)
+            }
+        };
+        let opened = match of_before {
+            Some((_, pack)) => Some(pack),
+            None => read.open_pack(&folder, self.max_covered),
+        };
+        let (mut pack, pack_name) = match opened {
+            Some(pack) => (pack, known_pack.clone()),
             None => {
                 self.make_room(&folder);
                 let name = format!("{PACK}{}", id::new_id());
                 (Pack::new(new_private_file(&folder.join(&name))?, 0, self.max_covered), name)
             }
         };
-        let has_pack = pack_name == known.pack;
+        let has_pack = pack_name == *known_pack;
         let ids: Vec<FileId> = roots.iter().map(|root| root.dir.id()).collect();
         let until = Instant::now() + MAX_WALK;
         let mut states = Vec::with_capacity(roots.len());
@@ -116,7 +133,7 @@ impl CoverageStore {
             let blank = RootState::new(id);
             let find = |states: &[RootState]| states.iter().position(|state| state.id == id);
             // Contents of another pack are none here.
-            let known = find(&known.roots).filter(|_| has_pack).map_or(&blank, |at| &known.roots[at]);
+            let known = find(known).filter(|_| has_pack).map_or(&blank, |at| &known[at]);
             let before = before.and_then(|before| Some(&before.roots[find(&before.roots)?]));
             let is_other_root =
                 |id: FileId| ids.iter().enumerate().any(|(it, other)| it != at && *other == id);
@@ -127,10 +144,24 @@ impl CoverageStore {
         cancel.check()?;
         let (file, end) = pack.finish()?;
         let state = ScopeState { pack: pack_name, end, roots: states };
-        if !has_pack || state.roots != known.roots {
+        if !has_pack || state.roots != *known {
             state.write(&folder)?;
         }
-        Ok(Snapshot { roots: state.roots, pack: Arc::new(file), began_ms })
+        if let Some(path) = keep_as {
+            fs::hard_link(folder.join(STATE), path)?;
+        }
+        Ok(Snapshot { roots: state.roots, pack: Arc::new(file), pack_name: state.pack, began_ms })
+    }
+
+    /// Reads a state that was kept; `None` if it is damaged, or its contents are gone. `began_ms` is when it was begun.
+    pub fn kept(&self, scope: &str, path: &Path, began_ms: i64) -> Option<Snapshot> {
+        let state = ScopeState::read(path).filter(|state| state.pack.starts_with(PACK))?;
+        let pack = File::open(self.folder_of(scope).join(&state.pack)).ok()?;
+        Some(Snapshot { roots: state.roots, pack: Arc::new(pack), pack_name: state.pack, began_ms })
+    }
+
+    fn folder_of(&self, scope: &str) -> PathBuf {
+        self.folder.join(&sha256_hex(scope.as_bytes())[..24])
     }
 
     /// Removes the states of scopes that were not used for long, and the oldest where there are too many, and what is in the
@@ -215,6 +246,20 @@ impl Pack {
         Self { file: BufWriter::with_capacity(1 << 20, file), end, room, has_failed: false }
     }
 
+    /// Opens one to add to it, behind a place or at its end; `None` where it has to be begun again.
+    fn open(path: &Path, end: Option<u64>, max_covered: u64) -> Option<Self> {
+        use std::io::{Seek, SeekFrom};
+
+        let mut file = fs::OpenOptions::new().read(true).write(true).mode(0o600).open(path).ok()?;
+        let bytes = file.metadata().ok()?.len();
+        let end = end.unwrap_or(bytes);
+        if bytes < end || end > max_covered + max_covered / 4 {
+            return None;
+        }
+        file.seek(SeekFrom::Start(end)).ok()?;
+        Some(Self::new(file, end, max_covered))
+    }
+
     /// Returns whether one more content of this size is covered, and counts it if it is.
     pub fn take_room(&mut self, bytes: u64) -> bool {
         let left = self.room.checked_sub(bytes);
@@ -254,8 +299,8 @@ struct ScopeState {
 }
 
 impl ScopeState {
-    fn read(folder: &Path) -> Option<Self> {
-        let (bytes, _) = read_own_file(&folder.join(STATE), Secrecy::Secret, MAX_STATE_BYTES).ok()?;
+    fn read(path: &Path) -> Option<Self> {
+        let (bytes, _) = read_own_file(path, Secrecy::Secret, MAX_STATE_BYTES).ok()?;
         let mut decoder = Decoder(&bytes);
         if decoder.number()? != FORM {
             return None;
@@ -281,18 +326,8 @@ impl ScopeState {
 
     /// Opens the pack to add to it; `None` where it has to be begun again.
     fn open_pack(&self, folder: &Path, max_covered: u64) -> Option<Pack> {
-        use std::io::{Seek, SeekFrom};
-
-        if !self.pack.starts_with(PACK) || self.end > max_covered + max_covered / 4 {
-            return None;
-        }
-        let path = folder.join(&self.pack);
-        let mut file = fs::OpenOptions::new().read(true).write(true).mode(0o600).open(path).ok()?;
-        if file.metadata().ok()?.len() < self.end {
-            return None;
-        }
-        file.seek(SeekFrom::Start(self.end)).ok()?;
-        Some(Pack::new(file, self.end, max_covered))
+        let path = folder.join(Some(&self.pack).filter(|pack| pack.starts_with(PACK))?);
+        Pack::open(&path, Some(self.end), max_covered)
     }
 }
 
@@ -315,7 +350,7 @@ mod tests {
     fn look(store: &CoverageStore, folder: &Path) -> Snapshot {
         let dir = Root::open(folder).and_then(|root| root.open_dir(&RelPath::root())).expect("opened");
         let roots = vec![CoveredRoot { dir, closed: HashSet::new() }];
-        store.look("app", roots, &|_| false, None, &Cancel::after(MAX_WALK)).expect("looked at")
+        store.look("app", roots, &|_| false, None, None, &Cancel::after(MAX_WALK)).expect("looked at")
     }
 
     #[test]

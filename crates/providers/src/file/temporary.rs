@@ -127,7 +127,7 @@ pub(crate) fn sweep(dir: &WritableDir, locks: &Path) -> FolderSize {
     sweep_at_once(dir, locks)
 }
 
-/// Removes what a crash left in a folder, also if it was looked at a moment ago.
+/// Removes what a crash left in a folder, also if that was done a moment ago.
 pub(crate) fn sweep_at_once(dir: &WritableDir, locks: &Path) -> FolderSize {
     let size = sweep_now(dir, locks);
     let mut swept = SWEPT.lock().unwrap_or_else(PoisonError::into_inner);

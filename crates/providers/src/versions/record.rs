@@ -27,7 +27,7 @@ pub struct Record {
     /// The undo ids of the changes that it takes back, if it is an undo.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub takes_back: Vec<String>,
-    /// Its files.
+    /// Its files; of what a command changed the first ones, so that they are found by their paths.
     pub files: Vec<StoredFile>,
     /// How things that are kept whole are put back, in order. Where there are any, the files are not put back one by one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -75,6 +75,9 @@ pub struct StoredFile {
     /// Whether a folder, a link or a large file was there, which is kept whole.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub whole: bool,
+    /// Where its content is among those of a tree, if a command changed it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<u64>,
 }
 
 /// What belongs to a file beside its content and its permission bits.

@@ -153,6 +153,7 @@ impl VersionStore {
                     version_after: change.version_after.clone(),
                     facts: before.map(|before| before.facts.clone()).unwrap_or_default(),
                     whole: false,
+                    at: None,
                 }
             })
             .collect();
@@ -319,13 +320,17 @@ impl FoundRecord {
     pub fn content(&self, at: usize) -> Option<Vec<u8>> {
         let kept = self.record.files.get(at)?;
         let sha256 = kept.sha256.as_deref()?;
+        let is_it = |content: &Vec<u8>| sha256_hex(content) == sha256;
+        if self.record.tree.is_some() {
+            return self.tree_content(kept.at?, kept.bytes.min(MAX_CONTENT_BYTES)).filter(is_it);
+        }
         let has_content = |kept: &&StoredFile| kept.sha256.is_some();
         let before: u64 = self.record.files[..at].iter().filter(has_content).map(|kept| kept.bytes).sum();
         let (mut file, _) = open_own_file(&self.file, Secrecy::Secret).ok()?;
         file.seek(SeekFrom::Start(self.contents_at + before)).ok()?;
         let mut content = Vec::new();
         file.take(kept.bytes.min(MAX_CONTENT_BYTES)).read_to_end(&mut content).ok()?;
-        (sha256_hex(&content) == sha256).then_some(content)
+        Some(content).filter(is_it)
     }
 
     /// Opens the place of one of the things that are kept whole with the record.

@@ -12,14 +12,14 @@ use bailiwick_contract::id;
 use bailiwick_platform::fs::modes::{FileExt, sync_folder};
 use bailiwick_platform::fs::{Secrecy, create_private_dir, new_private_file, open_own_file};
 
-use super::record::ChangeSource;
+use super::record::{ChangeSource, StoredFile};
 use super::store::{FILE_BYTES, FoundRecord, VersionStore, new_record, to_line, write_record};
 
 /// The largest list of changes that is read.
 const MAX_LIST_BYTES: u64 = 256 << 20;
 
 /// A difference of whole trees that is kept, in short.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TreeSummary {
     /// How many paths are new.
     pub created: u64,
@@ -29,6 +29,12 @@ pub struct TreeSummary {
     pub removed: u64,
     /// Where the list of changes begins, and the contents end.
     pub list_at: u64,
+    /// The ids of requests whose commands ran at the same time: some of the changes may be theirs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub together: Vec<String>,
+    /// Whether the service was killed while the command ran: what changed until the next one counts as the command's.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_cut_off: bool,
 }
 
 /// A difference of whole trees that is being written.
@@ -70,7 +76,7 @@ impl TreeDraft {
         Ok(at)
     }
 
-    /// Writes the list of changes and the record. All of it is on disk then. Returns the id by which it is taken back.
+    /// Writes the list of changes and the record, which is found by the paths of `files`. All of it is on disk then. Returns the id by which it is taken back.
     ///
     /// # Errors
     /// Those of the file system.
@@ -78,6 +84,7 @@ impl TreeDraft {
         mut self,
         source: ChangeSource<'_>,
         summary: TreeSummary,
+        files: Vec<StoredFile>,
         list: &[u8],
     ) -> io::Result<String> {
         let written = (|| {
@@ -86,7 +93,7 @@ impl TreeDraft {
             self.file.get_ref().sync_all()?;
             sync_folder(&trees(&self.part))?;
             let summary = TreeSummary { list_at: self.end, ..summary };
-            let record = new_record(&self.undo_id, source, Vec::new(), Vec::new(), Some(summary));
+            let record = new_record(&self.undo_id, source, files, Vec::new(), Some(summary));
             write_record(&self.part, &record, &to_line(&record)?, std::iter::empty())
         })();
         match written {
@@ -109,13 +116,25 @@ impl FoundRecord {
     /// Opens the contents of a difference of whole trees, and reads its list of changes; `None` if it is none, or not kept
     /// any more.
     pub fn tree(&self) -> Option<(File, Vec<u8>)> {
-        let summary = self.record.tree?;
-        let part = self.file.parent().and_then(Path::parent)?;
-        let (file, _) = open_own_file(&trees(part).join(&self.record.undo_id), Secrecy::Secret).ok()?;
+        let summary = self.record.tree.as_ref()?;
+        let file = self.tree_file()?;
         let bytes = file.metadata().ok()?.len().checked_sub(summary.list_at)?;
         let mut list = vec![0; usize::try_from(bytes.min(MAX_LIST_BYTES)).ok()?];
         file.read_exact_at(&mut list, summary.list_at).ok()?;
         Some((file, list))
+    }
+
+    /// Reads a content of such a difference.
+    pub(super) fn tree_content(&self, at: u64, bytes: u64) -> Option<Vec<u8>> {
+        let mut content = vec![0; usize::try_from(bytes).ok()?];
+        self.tree_file()?.read_exact_at(&mut content, at).ok()?;
+        Some(content)
+    }
+
+    fn tree_file(&self) -> Option<File> {
+        let part = self.file.parent().and_then(Path::parent)?;
+        let opened = open_own_file(&trees(part).join(&self.record.undo_id), Secrecy::Secret);
+        opened.ok().map(|(file, _)| file)
     }
 }
 

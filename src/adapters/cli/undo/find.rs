@@ -41,7 +41,9 @@ pub fn find(home: &Home, args: &UndoArgs) -> Result<UndoRequest, Failure> {
 }
 
 fn request(scope: &str, input: Value) -> UndoRequest {
-    let Value::Object(input) = input else { unreachable!("an input is an object") };
+    let Value::Object(mut input) = input else { unreachable!("an input is an object") };
+    // A warning says it; the user decides.
+    input.insert("shared".to_owned(), Value::Bool(true));
     UndoRequest { scope: scope.to_owned(), input }
 }
 

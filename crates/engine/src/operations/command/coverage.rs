@@ -9,18 +9,19 @@ use std::time::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::running::{CommandNote, CutOffCommand, RunningCommand, find_cut_off};
 use crate::registry::Context;
 use bailiwick_config::UndoMode;
-use bailiwick_contract::{Cancel, Failure, hex};
+use bailiwick_contract::{Cancel, Failure, hex, id};
 use bailiwick_platform::fs::{CAN_RESTORE_TREES, FileId, RelPath};
 use bailiwick_platform::names::OsStrExt;
-use bailiwick_policy::{Permit, Scope};
+use bailiwick_policy::{Permit, Scope, Scopes};
 use bailiwick_providers::command::ReadyCommand;
 use bailiwick_providers::coverage::{
     CoverageStore, CoveredRoot, Difference, LookError, Node, Snapshot, TreeRecord, keep_difference,
 };
 use bailiwick_providers::file::{content_version, rest_of};
-use bailiwick_providers::versions::{ChangeSource, VersionStore};
+use bailiwick_providers::versions::{ChangeSource, TreeSummary, VersionStore};
 
 /// How many paths are named that are not covered.
 const MAX_NAMED: usize = 8;
@@ -64,6 +65,10 @@ pub struct CommandChanges {
     /// How many further paths it does not bring back.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub more_not_covered: Option<u64>,
+    /// The operations whose commands ran in the scope at the same time: some of these changes may be theirs, and some of its
+    /// own may be in theirs. history.undo takes them back with `input.shared` only.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub shared_with: Vec<String>,
 }
 
 impl CommandChanges {
@@ -90,10 +95,10 @@ struct Inner {
     /// What commands cannot change, by root.
     closed: Vec<HashSet<RelPath>>,
     before: Snapshot,
-    op: &'static str,
-    operation_id: String,
-    caller: String,
-    batch: Option<String>,
+    note: CommandNote,
+    running: RunningCommand,
+    /// Whether its service was killed while it ran.
+    is_cut_off: bool,
 }
 
 impl CommandCoverage {
@@ -117,16 +122,32 @@ impl CommandCoverage {
         let key = scope.storage_key().to_owned();
         let hidden: Vec<PathBuf> = prepared.hidden_paths().map(|path| path.to_owned()).collect();
         let (state, cancel) = (cx.service.dirs.state.clone(), cx.cancel.clone());
-        let (op, operation_id) = (permit.spec().name, cx.request.id.clone());
-        let (caller, batch) = (cx.caller.identity().to_owned(), cx.request.batch.clone());
+        let mut note = CommandNote {
+            scope: scope.id().to_owned(),
+            key: key.clone(),
+            op: permit.spec().name.to_owned(),
+            operation_id: cx.request.id.clone(),
+            caller: cx.caller.identity().to_owned(),
+            batch: cx.request.batch.clone(),
+            closed: Vec::new(),
+        };
         let looked = tokio::task::spawn_blocking(move || {
             let closed = closed_paths(&scope, &hidden);
-            let before = look(&scope, &state, &closed, None, &cancel)?;
-            Ok(Inner { scope, state, closed, before, op, operation_id, caller, batch })
+            note.closed =
+                closed.iter().map(|it| it.iter().map(|path| path.as_bytes().to_vec()).collect()).collect();
+            let running = RunningCommand::begin(&state, &note)?;
+            match look(&scope, &state, &closed, None, Some(&running.state_before()), &cancel) {
+                Ok(before) => Ok(Inner { scope, state, closed, before, note, running, is_cut_off: false }),
+                Err(error) => {
+                    running.end(true);
+                    Err(error)
+                }
+            }
         });
         match looked.await {
             Ok(Ok(inner)) => {
                 if !inner.before.is_complete() {
+                    let _ = tokio::task::spawn_blocking(move || inner.running.end(true)).await;
                     too_large().insert(key, Instant::now() + LOOK_AGAIN);
                     cx.warn(TOO_LARGE);
                     return Ok(None);
@@ -174,37 +195,79 @@ impl Drop for CommandCoverage {
 }
 
 impl Inner {
+    /// Returns what is needed to find out what a command has changed that was cut off; `None` where nothing can be, or
+    /// it is kept already.
+    #[expect(
+        clippy::type_complexity,
+        reason = "the parts of the value, which takes the files of the command itself"
+    )]
+    fn of_cut_off(
+        state: &std::path::Path,
+        scopes: &Scopes,
+        note: CommandNote,
+        running: &RunningCommand,
+    ) -> Option<(Arc<Scope>, Vec<HashSet<RelPath>>, Snapshot, CommandNote)> {
+        let scope = scopes.find(&note.scope).filter(|it| it.storage_key() == note.key)?;
+        let began_ms = id::began_ms(&note.operation_id)?;
+        let mut is_kept = false;
+        VersionStore::below(state).changes_since(&note.key, began_ms, i64::MAX, |it| {
+            is_kept |= it.operation_id == note.operation_id && it.tree.is_some();
+            std::ops::ControlFlow::Continue(false)
+        });
+        if is_kept || scope.undo() != UndoMode::Commands {
+            return None;
+        }
+        let closed =
+            note.closed.iter().map(|paths| paths.iter().filter_map(|it| RelPath::parse(it).ok()).collect());
+        let before = CoverageStore::below(state).kept(&note.key, &running.state_before(), began_ms)?;
+        Some((Arc::clone(scope), closed.collect(), before, note))
+    }
+
     fn finish(self) -> Result<Option<CommandChanges>, String> {
+        let mut has_changed = true;
+        let changes = self.keep(&mut has_changed);
+        // Only now: what a killed service has left is kept by the next one.
+        self.running.end(has_changed);
+        changes
+    }
+
+    /// Finds out what has changed and keeps it. `has_changed` is whether anything has, also of others.
+    fn keep(&self, has_changed: &mut bool) -> Result<Option<CommandChanges>, String> {
         let cancel = Cancel::after(AFTER);
-        let after = look(&self.scope, &self.state, &self.closed, Some(&self.before), &cancel);
+        let after = look(&self.scope, &self.state, &self.closed, Some(&self.before), None, &cancel);
         let after = after.map_err(|error| match error {
             LookError::Stopped(failure) => failure.message,
             LookError::Io(error) => error.to_string(),
         })?;
         let mut difference = Difference::between(&self.before, &after);
+        *has_changed = !difference.changes.is_empty() || !difference.uncovered.is_empty();
+        let together = if *has_changed { self.running.together() } else { Vec::new() };
         let store = VersionStore::below(&self.state);
         self.leave_out_others(&store, &mut difference);
         let source = ChangeSource {
             scope: self.scope.storage_key(),
-            op: self.op,
-            operation_id: &self.operation_id,
-            caller: &self.caller,
-            batch: self.batch.as_deref(),
+            op: &self.note.op,
+            operation_id: &self.note.operation_id,
+            caller: &self.note.caller,
+            batch: self.note.batch.as_deref(),
             takes_back: &[],
         };
-        let kept = keep_difference(&store, source, &mut difference, &self.before);
+        let of =
+            TreeSummary { together: together.clone(), is_cut_off: self.is_cut_off, ..TreeSummary::default() };
+        let roots: Vec<_> = self.scope.root_paths().collect();
+        let show = |root: usize, path: &RelPath| roots[root].show(path);
+        let kept = keep_difference(&store, source, &mut difference, &self.before, of, &show);
         let undo_id = kept.map_err(|error| match error.kind() {
             std::io::ErrorKind::FileTooLarge => "it is more than is kept for undo".to_owned(),
             _ => error.to_string(),
         })?;
-        if difference.changes.is_empty() && difference.uncovered.is_empty() {
+        if difference.changes.is_empty() && difference.uncovered.is_empty() && together.is_empty() {
             return Ok(None);
         }
         let count = |is_counted: fn(bool, bool) -> bool| {
             let changes = difference.changes.iter();
             changes.filter(|it| is_counted(it.before.is_some(), it.after.is_some())).count() as u64
         };
-        let roots: Vec<_> = self.scope.root_paths().collect();
         let is_closed = |root: usize, path: &RelPath| {
             let rules = roots[root].rules();
             rules.rule_for_path(path, bailiwick_contract::Access::Read).is_some()
@@ -221,6 +284,7 @@ impl Inner {
             undo_id,
             not_covered,
             more_not_covered: (more > 0).then_some(more as u64),
+            shared_with: together,
         }))
     }
 
@@ -230,10 +294,11 @@ impl Inner {
         let mut files: BTreeMap<String, Option<String>> = BTreeMap::new();
         let mut trees: HashMap<(usize, RelPath), Option<Node>> = HashMap::new();
         let records = store.changes_since(self.scope.storage_key(), self.before.began_ms, i64::MAX, |it| {
-            std::ops::ControlFlow::Continue(it.operation_id != self.operation_id)
+            std::ops::ControlFlow::Continue(it.operation_id != self.note.operation_id)
         });
         for found in records.iter().rev() {
-            for file in &found.record.files {
+            // What a command changed is in its tree.
+            for file in found.record.files.iter().filter(|_| found.record.tree.is_none()) {
                 files.insert(file.path.clone(), file.version_after.clone());
                 files.extend(file.moved_from.iter().map(|from| (from.clone(), None)));
             }
@@ -269,6 +334,28 @@ impl Inner {
     }
 }
 
+/// Keeps what commands have changed whose service was killed while they ran, so that it can be taken back. Returns
+/// whether others run in other processes.
+pub fn keep_cut_off(state: &std::path::Path, scopes: &Scopes) -> bool {
+    let (found, are_some_running) = find_cut_off(state);
+    if !found.is_empty() {
+        // What they started is being killed.
+        std::thread::sleep(UNTIL_KILLED);
+    }
+    for CutOffCommand { note, running } in found {
+        match Inner::of_cut_off(state, scopes, note, &running) {
+            Some((scope, closed, before, note)) => {
+                let state = state.to_owned();
+                let inner = Inner { scope, state, closed, before, note, running, is_cut_off: true };
+                // What cannot be kept cannot be taken back; no answer is left to say it in.
+                drop(inner.finish());
+            }
+            None => running.end(true),
+        }
+    }
+    are_some_running
+}
+
 /// Returns whether two states of a path are the same one.
 fn is_same(one: Option<&Node>, other: Option<&Node>) -> bool {
     match (one, other) {
@@ -285,6 +372,7 @@ fn look(
     state: &std::path::Path,
     closed: &[HashSet<RelPath>],
     before: Option<&Snapshot>,
+    keep_as: Option<&std::path::Path>,
     cancel: &Cancel,
 ) -> Result<Snapshot, LookError> {
     let mut roots = Vec::new();
@@ -294,7 +382,7 @@ fn look(
     }
     let rules = scope.path_rules();
     let is_own = |id: FileId| rules.is_own_folder(id);
-    CoverageStore::below(state).look(scope.storage_key(), roots, &is_own, before, cancel)
+    CoverageStore::below(state).look(scope.storage_key(), roots, &is_own, before, keep_as, cancel)
 }
 
 /// Returns which paths beneath each root are hidden from commands.

@@ -5,10 +5,12 @@ mod digested;
 mod execute;
 mod ready;
 mod run;
+mod running;
 mod start;
 
 use crate::registry::{Entry, Family};
 
+pub use coverage::keep_cut_off;
 pub(super) use execute::{CommandOutput, Encoding, Execution, execute, input_bytes};
 pub(super) use ready::{Planned, Sandbox, StandardStreams, clean_preview, make_ready, plan_of};
 

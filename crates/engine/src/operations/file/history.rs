@@ -57,7 +57,7 @@ impl Operation for Op {
         name: "file.history",
         summary: "List the earlier versions of a file that were kept",
         details: "Bailiwick keeps what its own operations replace or remove, for 30 days: contents of files within \
-                  512 MiB, and folders, links and files above 16 MiB within another 512 MiB. What other programs change is not known here. The file itself need not exist any \
+                  512 MiB, and folders, links and files above 16 MiB within another 512 MiB. Of what a command changed, where undo covers it, the first 256 files count. What other programs change is not known here. The file itself need not exist any \
                   more.",
         capabilities: &[&[Capability::FsRead]],
         effect: Effect::ReadOnly,
@@ -90,7 +90,9 @@ impl RunBlocking for Op {
             if older.is_some_and(|older| record.undo_id.as_str() >= older) {
                 continue;
             }
-            let files = record.files.len();
+            let of_tree = record.tree.as_ref().map(|it| it.created + it.changed + it.removed);
+            let files =
+                of_tree.map_or(record.files.len(), |count| usize::try_from(count).unwrap_or(usize::MAX));
             let named = |it: &&bailiwick_providers::versions::StoredFile| {
                 it.path == path || it.moved_from.as_deref() == Some(&path)
             };

@@ -15,7 +15,7 @@ use bailiwick_providers::file::{
 use bailiwick_providers::versions::{FileChange, FoundRecord, StoredFile, VersionStore};
 
 use super::kept::{self, Undo};
-use super::restore_tree::restore_tree;
+use super::restore_tree::{check_origin, restore_tree};
 use super::restore_whole::restore_whole;
 
 /// The rule of a conflict with later changes.
@@ -115,7 +115,9 @@ impl RunBlocking for Op {
         let wanted = match (&input.undo_id, &input.version) {
             (Some(undo_id), None) if permit.path().rel().is_root() => {
                 let found = store.record(kept::scope_key(permit), undo_id);
-                return restore_changes(cx, permit, &[found.ok_or_else(|| not_kept("that change"))?]);
+                let found = [found.ok_or_else(|| not_kept("that change"))?];
+                check_origin(cx, &found, permit.common().dry_run)?;
+                return restore_changes(cx, permit, &found);
             }
             (Some(_), None) => {
                 return Err(Failure::invalid("target", "an `undoId` names its files, so there is no target")

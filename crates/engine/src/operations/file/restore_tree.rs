@@ -93,6 +93,42 @@ pub fn restore_tree(cx: &Context, permit: &Permit, found: &FoundRecord) -> Resul
     Ok(output)
 }
 
+/// Checks that what commands have changed is theirs alone, as far as that is known. With `may_be_shared`, a warning says
+/// where it is not.
+///
+/// # Errors
+/// `conflict` for what may be of a command that is not taken back with it.
+pub fn check_origin(cx: &Context, changes: &[FoundRecord], may_be_shared: bool) -> Result<(), Failure> {
+    let is_taken_back = |id: &String| changes.iter().any(|it| it.record.operation_id == *id);
+    for record in changes.iter().map(|it| &it.record) {
+        let Some(tree) = &record.tree else { continue };
+        if tree.is_cut_off {
+            cx.warn(format!(
+                "The service was killed while `{}` ran: what has changed until it was started again counts as the command's.",
+                record.op
+            ));
+        }
+        let others: Vec<String> = tree.together.iter().filter(|id| !is_taken_back(id)).cloned().collect();
+        if others.is_empty() {
+            continue;
+        }
+        let ids = named(&others);
+        let message = format!(
+            "some of what `{}` changed may be of commands that ran at the same time: {ids}",
+            record.operation_id
+        );
+        if !may_be_shared {
+            return Err(Failure::new(ErrorCode::Conflict, message)
+                .detail("rule", "ran-together")
+                .detail("operations", others)
+                .hint("See what would come back with `options.dryRun`; history.undo with `input.shared` takes all of it back.")
+                .hint("With `input.since`, history.undo takes these commands back together."));
+        }
+        cx.warn(format!("This is all that has changed while it ran: {message}."));
+    }
+    Ok(())
+}
+
 /// Opens the roots that a record is about.
 fn open_roots(permit: &Permit, record: &TreeRecord) -> Result<Vec<RestoreRoot>, Failure> {
     let scope = permit.needed_scope()?;

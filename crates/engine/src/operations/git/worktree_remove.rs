@@ -158,6 +158,9 @@ impl RunAsync for Op {
         let mut room = OutputBudget::new(permit.limits().max_output_bytes);
         let count = found.lost.len();
         let lost: Vec<LostPath> = found.lost.into_iter().take_while(|lost| room.take(lost)).collect();
+        if count > 0 && !dry_run {
+            cx.warn("What was lost cannot be taken back.");
+        }
         cx.summarize(format!("{count} paths {}", if dry_run { "would be lost" } else { "lost" }));
         Ok(Output {
             path: place.shown(),

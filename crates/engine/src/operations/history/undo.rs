@@ -6,7 +6,9 @@ use std::ops::ControlFlow;
 use serde_json::Value;
 
 use super::shown;
-use crate::operations::file::{RestoredFile, not_kept, restore_changes, restore_changes_after, scope_key};
+use crate::operations::file::{
+    RestoredFile, check_origin, not_kept, restore_changes, restore_changes_after, scope_key,
+};
 use crate::registry::prelude::*;
 use bailiwick_contract::{ErrorCode, Transport, id, time};
 use bailiwick_providers::file::rest_of;
@@ -30,6 +32,8 @@ pub struct Input {
     pub since: Option<String>,
     /// With `since`: no later than this time.
     pub until: Option<String>,
+    /// `true` takes back also changes of a command that may be those of another one, which ran at the same time.
+    pub shared: bool,
     /// Whose changes count: `own` (default), or `all`, which only the user at this computer can ask for, at the command line.
     pub callers: Callers,
 }
@@ -90,7 +94,7 @@ impl Operation for Op {
         options: &[CommonOption::DryRun],
         timeout_seconds: 120,
         threads: Threads::Blocking,
-        audited_fields: &["operation", "since", "until", "callers"],
+        audited_fields: &["operation", "since", "until", "callers", "shared"],
         example: r#"{"op":"history.undo","input":{"operation":"01JD0000000000000000000000"}}"#,
     };
     type Input = Input;
@@ -104,6 +108,7 @@ impl RunBlocking for Op {
     fn run(cx: &Context, permit: &Permit, input: &Input, _: &NoFields) -> Result<Output, Failure> {
         let changes = not_done_before(cx, permit, find(cx, permit, input)?);
         let dry_run = permit.common().dry_run;
+        check_origin(cx, &changes, input.shared || dry_run)?;
         let mut output = Output {
             changes: changes.iter().map(described).collect(),
             files: Vec::new(),

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::operations::command::{Planned, Sandbox, StandardStreams, clean_preview, make_ready, plan_of};
 use crate::registry::Context;
-use bailiwick_config::ProcessLifetime;
+use bailiwick_config::{ProcessLifetime, UndoMode};
 use bailiwick_contract::{Failure, time};
 use bailiwick_platform::launch::kept;
 use bailiwick_policy::Permit;
@@ -124,6 +124,9 @@ pub async fn begin(cx: &Context, permit: &Permit, beginning: ProcessOrder) -> Re
         cx.summarize(format!("would start `{preview}`, {}", prepared.level));
         started.plan = Some(plan_of(&prepared));
         return Ok(started);
+    }
+    if scope.undo() == UndoMode::Commands && prepared.writes {
+        cx.warn("What this process changes cannot be taken back: undo covers commands that end.");
     }
     let (process, held) = cx
         .service
