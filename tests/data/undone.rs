@@ -24,7 +24,8 @@ const OBJECTS: &str = ".git/objects/";
 
 /// The trials: each command.
 pub fn trials(_: &Wanted) -> Vec<Trial> {
-    let mut trials = trials![there_are_sixty_commands];
+    let mut trials =
+        trials![there_are_sixty_commands, stress::each_command_comes_back_in_a_tree_of_fifty_thousand_files];
     trials.extend(each![what_a_command_destroys_comes_back; commands()]);
     trials
 }
@@ -194,9 +195,21 @@ fn undo(host: &TestService, operation: &Value) -> Value {
     answer
 }
 
+#[expect(clippy::ptr_arg, reason = "trials take their item by reference")]
 fn what_a_command_destroys_comes_back(script: &String) {
     let host = host();
     make_folder(&host.root());
+    let (after, undone) = run_and_undo(&host, script);
+    let before = all_below(&host.root());
+    git(&host.root(), "fsck --full --strict");
+    let redone = undo(&host, &undone["operationId"]);
+    assert_same(&all_below(&host.root()), &after, "after the undo of the undo");
+    undo(&host, &redone["operationId"]);
+    assert_same(&all_below(&host.root()), &before, "after all three");
+}
+
+/// Runs a script and takes back what it changed. Returns the state between, and the answer of the undo.
+fn run_and_undo(host: &TestService, script: &str) -> (BTreeMap<PathBuf, Facts>, Value) {
     let before = all_below(&host.root());
     let input = json!({"command": ["bash", "-c", script]});
     let answer = call(&host.service, json!({"scope": "app", "op": "command.run", "input": input}));
@@ -206,12 +219,32 @@ fn what_a_command_destroys_comes_back(script: &String) {
     assert!(before != after, "the command changes something");
     assert!(ran["changes"]["created"].is_u64(), "{ran:#}");
     assert_eq!(ran["changes"].get("notCovered"), None, "{ran:#}");
-    let undone = undo(&host, &answer["operationId"]);
-    let back = all_below(&host.root());
-    assert_same(&back, &before, "after the undo");
-    git(&host.root(), "fsck --full --strict");
-    let redone = undo(&host, &undone["operationId"]);
-    assert_same(&all_below(&host.root()), &after, "after the undo of the undo");
-    undo(&host, &redone["operationId"]);
-    assert_same(&all_below(&host.root()), &before, "after all three");
+    let undone = undo(host, &answer["operationId"]);
+    assert_same(&all_below(&host.root()), &before, &format!("after the undo of `{script}`"));
+    (after, undone)
+}
+
+mod stress {
+    use super::{commands, fs, host, make_folder, run_and_undo, write};
+
+    const FILES: usize = 50_000;
+    const IN_A_FOLDER: usize = 100;
+
+    /// All of them in one tree, one after the other.
+    pub fn each_command_comes_back_in_a_tree_of_fifty_thousand_files() {
+        let host = host();
+        make_folder(&host.root());
+        // Git would make an object of each.
+        write(&host.path(".git/info/exclude"), "many\n");
+        for number in 0..FILES {
+            let folder = host.path("many").join((number / IN_A_FOLDER).to_string());
+            if number % IN_A_FOLDER == 0 {
+                fs::create_dir_all(&folder).expect("made");
+            }
+            fs::write(folder.join(number.to_string()), format!("file {number}\n")).expect("written");
+        }
+        for (_, script) in commands() {
+            run_and_undo(&host, &script);
+        }
+    }
 }

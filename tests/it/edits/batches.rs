@@ -103,6 +103,88 @@ proptest! {
     }
 }
 
+/// What a step can be that changes nothing: it is permitted, or the policy refuses it, each in another stage.
+fn judged_step() -> impl Strategy<Value = Value> {
+    let names = prop::sample::select(vec![
+        "a.txt",
+        "b.txt",
+        "dir/c.txt",
+        "dir/sub/d.txt",
+        ".env",
+        "none.txt",
+        "../out",
+        "dir",
+    ]);
+    let operations = prop::sample::select(vec![
+        ("file.read", json!({})),
+        ("file.stat", json!({})),
+        ("file.list", json!({})),
+        ("file.write", json!({"content": "x"})),
+        ("file.delete", json!({})),
+        ("file.move", json!({"to": "b.txt"})),
+        ("command.run", json!({"command": ["true"]})),
+        ("git.commit", json!({"message": "x"})),
+        ("screen.capture", json!({})),
+        ("history.last", json!({})),
+    ]);
+    (operations, names).prop_map(|((op, input), target)| match op {
+        "history.last" | "screen.capture" => json!({"op": op, "input": input}),
+        _ => json!({"op": op, "target": target, "input": input}),
+    })
+}
+
+/// Runs random batches, and each of their steps alone: both are judged alike. Nothing is changed: the scope may write
+/// nothing but `b.txt`, and only after approval. Returns how many ended how.
+pub fn judge_batches(count: usize) -> BTreeMap<String, usize> {
+    use proptest::strategy::ValueTree;
+    use proptest::test_runner::TestRunner;
+
+    let policy =
+        json!({"closedFiles": ["dir/sub/**"], "askFiles": ["b.txt"], "askOperations": ["file.delete"]});
+    let world = TestScope::new().with_capabilities(&["fs:read", "fs:write", "git:write"]).with_policy(policy);
+    fill(&world.root());
+    let before = tree(&world.root());
+    let service = world.boot();
+    let (mut runner, batches) = (TestRunner::deterministic(), prop::collection::vec(judged_step(), 1..6));
+    let fact = |error: &Value| (error["code"].clone(), error["details"]["rule"].clone());
+    let mut ends = BTreeMap::new();
+    for _ in 0..count {
+        let steps = batches.new_tree(&mut runner).expect("a batch").current();
+        // What would be done is only shown.
+        let steps: Vec<Value> = steps
+            .into_iter()
+            .map(|mut step| {
+                if ["file.write", "file.move"].contains(&step["op"].as_str().expect("a name")) {
+                    step["options"] = json!({"dryRun": true});
+                }
+                step
+            })
+            .collect();
+        let alone = steps.iter().enumerate().find_map(|(at, step)| {
+            let answer = call(&service, step.clone());
+            (answer["ok"] != true).then(|| (format!("steps[{at}]"), fact(&answer["error"])))
+        });
+        let answer = call(&service, json!({"op": "batch.run", "input": {"steps": steps}}));
+        let details = &answer["error"]["details"];
+        let together = (answer["ok"] != true).then(|| {
+            let step = details["step"].as_str().or_else(|| details["field"].as_str()?.strip_prefix("input."));
+            let failure = if details["error"].is_object() { &details["error"] } else { &answer["error"] };
+            (step.unwrap_or_default().to_owned(), fact(failure))
+        });
+        assert_eq!(together, alone, "{steps:?}: {answer:#}");
+        let end = alone.map_or("done".to_owned(), |(_, (code, rule))| format!("{code} {rule}"));
+        *ends.entry(end).or_insert(0) += 1;
+    }
+    assert!(ends.len() > 5, "refusals of each kind, and none: {ends:?}");
+    assert_eq!(tree(&world.root()), before);
+    ends
+}
+
+#[test]
+fn each_step_of_a_batch_is_judged_as_it_is_alone() {
+    judge_batches(150);
+}
+
 #[test]
 fn a_batch_that_is_killed_is_taken_back_by_the_next_service() {
     const KILLS: u32 = 8;

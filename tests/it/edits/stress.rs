@@ -2,6 +2,7 @@
 
 #[cfg(unix)]
 use super::against_git::some_merges_end_as_with_git;
+use super::batches::judge_batches;
 use super::callers::kill_patches;
 #[cfg(unix)]
 use super::corpus::some_real_changes_land;
@@ -40,6 +41,11 @@ fn a_folder_of_ten_thousand_files_goes_with_undo_in_twice_the_time_of_a_plain_re
     let (plain, with_undo) = remove_and_undo(100, 100);
     println!("10,000 files: {plain:?} without undo, {with_undo:?} with undo");
     assert!(with_undo <= plain * 2, "{with_undo:?} against {plain:?}");
+}
+
+#[test]
+fn each_step_of_ten_thousand_batches_is_judged_as_it_is_alone() {
+    println!("{:?}", judge_batches(10_000));
 }
 
 #[test]
