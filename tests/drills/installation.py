@@ -10,6 +10,18 @@ import threading
 import time
 
 STARTED_WITHIN = 120
+# What a scope needs whose commands run anywhere, and are taken back.
+WITH_COMMANDS = (
+    ("scope", "edit", "scope", "--sandbox", "none", "--undo", "commands", "--yes"),
+    ("scope", "allow", "scope", "command:run", "--yes"),
+    ("scope", "allow", "scope", "--command", "python3 *", "--yes"),
+)
+
+
+def command(script):
+    """A request that runs a script of bash, also where no text is handed to a shell."""
+    program = "import os, sys; os.execvp('bash', ['bash', '-c', sys.argv[1]])"
+    return {"op": "command.run", "input": {"command": ["python3", "-c", program, script]}}
 
 
 class Installation:
