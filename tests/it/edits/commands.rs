@@ -544,6 +544,8 @@ fn without_the_setting_nothing_of_a_command_is_kept() {
 fn an_undo_that_is_killed_is_taken_back_by_the_next_service() {
     const FILES: usize = 600;
     const KILLS: u32 = 8;
+    const DESTROY: &str = "chmod u+w closed/in; echo after > closed/in/file; chmod u-w closed/in; rm -r dir; echo after >> changed;
+        ln -sfn / link; mkdir new; for i in $(seq 200); do echo $i > new/$i; done";
     if lacks_full_sandbox() {
         return;
     }
@@ -554,12 +556,12 @@ fn an_undo_that_is_killed_is_taken_back_by_the_next_service() {
     }
     host.write("changed", "before\n");
     fs::hard_link(host.path("changed"), host.path("dir/0/linked")).expect("linked");
+    host.write("closed/in/file", "before\n");
+    set_mode(&host.path("closed/in"), 0o500).expect("own folder");
+    set_mode(&host.path("closed"), 0o555).expect("own folder");
     symlink("dir/1", host.path("link")).expect("made");
     let before = tree(&host.root());
-    let ran = run(
-        &host,
-        "rm -r dir; echo after >> changed; ln -sfn / link; mkdir new; for i in $(seq 200); do echo $i > new/$i; done",
-    );
+    let ran = run(&host, DESTROY);
     let after = tree(&host.root());
     let id = ran["operationId"].as_str().expect("an id").to_owned();
     let mut command = host.command(&["undo", &id, "--yes"]);
@@ -575,10 +577,7 @@ fn an_undo_that_is_killed_is_taken_back_by_the_next_service() {
     for kill in 0..KILLS {
         // The state after the command again, by another command of the same kind.
         if tree(&host.root()) == before {
-            let ran = run(
-                &host,
-                "rm -r dir; echo after >> changed; ln -sfn / link; mkdir new; for i in $(seq 200); do echo $i > new/$i; done",
-            );
+            let ran = run(&host, DESTROY);
             assert_eq!(tree(&host.root()).len(), after.len(), "{ran:#}");
         }
         let mut child = host

@@ -9,7 +9,7 @@ use std::ffi::OsStr;
 use std::io::{self, Write};
 
 use bailiwick_contract::{ErrorCode, Failure};
-use bailiwick_platform::fs::{ChangeAttributes, DoorError, FileId, FileKind, RelPath, WritableDir};
+use bailiwick_platform::fs::{ChangeAttributes, DoorError, FileId, FileKind, RelPath, Stat, WritableDir};
 use bailiwick_platform::names::OsStrExt;
 use bailiwick_policy::door_failure;
 
@@ -18,7 +18,7 @@ use super::restore::{ChangeState, FolderCache, Restoration, RestoreStep, look};
 use crate::file::{LockGuards, TemporaryName, keep_both, sweep_at_once};
 
 /// What the owner needs to change what is in a folder.
-const OWNER_BITS: u32 = 0o700;
+pub(super) const OWNER_BITS: u32 = 0o700;
 
 /// The permission bits that folders get in the end, by root and path.
 type FinalModes = BTreeMap<(usize, RelPath), u32>;
@@ -76,9 +76,33 @@ impl Restoration<'_> {
         .hint("Try again when nothing else changes the folder.")
     }
 
+    /// Returns the folders in which something changes and that this user could not change, as they are.
+    pub(super) fn closed_folders(&self) -> Vec<((usize, RelPath), Stat)> {
+        let mut found = Vec::new();
+        // Below one that cannot be entered nothing is known.
+        let _ = self.for_each_closed_folder(|_, key, _, _, stat| {
+            found.push((key.clone(), stat));
+            Ok(())
+        });
+        found
+    }
+
     /// Lets this user into every folder in which something changes.
     fn open_folders(&self, modes: &mut FinalModes) -> Result<(), Failure> {
-        let mut opened = BTreeSet::new();
+        self.for_each_closed_folder(|step, key, dir, name, stat| {
+            let set = dir.set_entry_mode(name, stat.mode | OWNER_BITS);
+            set.map_err(|error| self.failure(step, &error))?;
+            modes.insert(key.clone(), stat.mode);
+            Ok(())
+        })
+    }
+
+    /// Calls for each folder in which something changes and that this user could not change, the uppermost first.
+    fn for_each_closed_folder(
+        &self,
+        mut visit: impl FnMut(&RestoreStep, &(usize, RelPath), &WritableDir, &OsStr, Stat) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let mut visited = BTreeSet::new();
         for step in self.pending() {
             let mut folders: Vec<RelPath> = Vec::new();
             let mut folder = step.change.path.parent();
@@ -91,7 +115,7 @@ impl Restoration<'_> {
             }
             for path in folders.into_iter().rev() {
                 let key = (step.change.root, path);
-                if !opened.insert(key.clone()) {
+                if !visited.insert(key.clone()) {
                     continue;
                 }
                 let root = &self.roots[key.0].dir;
@@ -99,9 +123,7 @@ impl Restoration<'_> {
                 let Ok(dir) = root.open_dir_beneath(&above) else { break };
                 match dir.stat(name) {
                     Ok(stat) if stat.kind == FileKind::Dir && stat.mode & OWNER_BITS != OWNER_BITS => {
-                        let set = dir.set_entry_mode(name, stat.mode | OWNER_BITS);
-                        set.map_err(|error| self.failure(step, &error))?;
-                        modes.insert(key.clone(), stat.mode);
+                        visit(step, &key, &dir, name, stat)?;
                     }
                     Ok(_) => {}
                     Err(_) => break,

@@ -116,7 +116,7 @@ pub(super) fn found_by_path(
 
 /// Counts how many paths a difference creates, changes and removes.
 pub(super) fn summary(changes: &[TreeChange], mut summary: TreeSummary) -> TreeSummary {
-    for change in changes {
+    for change in changes.iter().filter(|it| it.before != it.after) {
         match (&change.before, &change.after) {
             (None, _) => summary.created += 1,
             (Some(_), Some(_)) => summary.changed += 1,

@@ -11,6 +11,7 @@ use bailiwick_contract::{Access, Cancel, Failure};
 use bailiwick_platform::fs::{Attributes, Dir, DoorError, FileKind, RelPath, WritableDir};
 use bailiwick_policy::{WritablePath, door_failure};
 
+use super::apply::OWNER_BITS;
 use super::compare::{Difference, TreeChange};
 use super::node::{Content, Node};
 use super::record::{TreeRecord, encode, found_by_path, list_bytes, summary};
@@ -66,13 +67,15 @@ pub struct Restoration<'a> {
 }
 
 impl<'a> Restoration<'a> {
-    /// Looks at every path of a change. Call it with all locks held.
+    /// Looks at every path of a change. Call it with all locks held. `is_left` is whether an undo that was killed has left
+    /// it so: folders may still be open to this user then.
     ///
     /// # Errors
     /// Those of the door; `cancelled`, `timeout`.
     pub fn plan(
         roots: &'a [RestoreRoot],
         record: &'a TreeRecord,
+        is_left: bool,
         cancel: &'a Cancel,
     ) -> Result<Self, Failure> {
         let mut folders = FolderCache::default();
@@ -107,6 +110,13 @@ impl<'a> Restoration<'a> {
             });
             if let Some(step) = steps.last_mut() {
                 step.judge(&root.dir, dir, name, &made).map_err(failed)?;
+                if is_left && step.state == ChangeState::Conflict && step.is_left_open() {
+                    step.state = ChangeState::Pending;
+                }
+                // It says only which bits a folder has.
+                if step.state == ChangeState::Conflict && step.change.before == step.change.after {
+                    step.state = ChangeState::Done;
+                }
                 // The folder that it was in is gone, and the command did not remove it.
                 let has_folder = dir.is_some()
                     || change.path.parent().is_some_and(|above| come_back.contains(&(change.root, &above)));
@@ -277,6 +287,17 @@ impl<'a> Restoration<'a> {
                 }
             }
         }
+        // An undo opens folders to this user for a while: taking it back needs to know how they were.
+        let changed: HashSet<(usize, RelPath)> =
+            changes.iter().map(|it| (it.root, it.path.clone())).collect();
+        for (key, stat) in self.closed_folders() {
+            if !changed.contains(&key) {
+                let (root, path) = key;
+                let node = Some(Node::of(stat));
+                changes.push(TreeChange { root, path, before: node.clone(), after: node, relinks: false });
+            }
+        }
+        changes.sort_by(|one, next| (one.root, &one.path).cmp(&(next.root, &next.path)));
         difference.changes = changes;
         let summary = summary(&difference.changes, TreeSummary::default());
         let shown = |root: usize, path: &RelPath| self.roots[root].path.show(path);
@@ -286,6 +307,14 @@ impl<'a> Restoration<'a> {
 }
 
 impl RestoreStep {
+    /// Returns whether the path is a folder that is as it was before the change or after it, but open to this user.
+    fn is_left_open(&self) -> bool {
+        let folders = [&self.now, &self.change.before, &self.change.after];
+        let [Some(now), Some(before), Some(after)] = folders.map(Option::as_ref) else { return false };
+        let are_folders = [now, before, after].iter().all(|it| it.stat.kind == FileKind::Dir);
+        are_folders && [before, after].iter().any(|it| now.stat.mode == it.stat.mode | OWNER_BITS)
+    }
+
     /// Finds out how the path stands to the change.
     fn judge(
         &mut self,

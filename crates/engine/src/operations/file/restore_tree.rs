@@ -38,7 +38,7 @@ pub fn restore_tree(cx: &Context, permit: &Permit, found: &FoundRecord) -> Resul
     let roots = open_roots(permit, &record)?;
     let store = VersionStore::below(&cx.service.dirs.state);
     let held = Locks::below(&cx.service.dirs.state).take_all(&cx.cancel)?;
-    let mut plan = Restoration::plan(&roots, &record, &cx.cancel)?;
+    let mut plan = Restoration::plan(&roots, &record, cx.request.is_rollback, &cx.cancel)?;
     if cx.request.is_rollback {
         plan.sweep(&held);
     }
@@ -179,7 +179,7 @@ fn go_back(
     let cancel = Cancel::after(ROLL_BACK);
     let record = store.record(scope_key(permit), undo_id).and_then(|found| TreeRecord::read(&found));
     let gone_back = record.ok_or_else(|| not_kept("what was done")).and_then(|record| {
-        let plan = Restoration::plan(roots, &record, &cancel)?;
+        let plan = Restoration::plan(roots, &record, true, &cancel)?;
         plan.apply(held)
     });
     match gone_back {
