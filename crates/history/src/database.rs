@@ -13,7 +13,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension};
 
 use bailiwick_contract::{id, time};
-use bailiwick_platform::fs::{FileId, FileLock, create_private_dir, create_private_file};
+use bailiwick_platform::fs::{FileId, FileLock, RetentionClock, create_private_dir, create_private_file};
 
 use super::row::{GENESIS, Hash};
 
@@ -164,7 +164,7 @@ impl Database {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(&path, flags)?;
         guard(&connection)?;
-        prepare(&connection)?;
+        prepare(&connection, folder)?;
         check_schema(&connection)?;
         let mut database = Self { connection, files: None, folder: folder.to_owned() };
         if !database.tail_is_whole()? && !database.is_whole()? {
@@ -331,7 +331,7 @@ const SYNCED: &str = "PRAGMA synchronous = NORMAL; PRAGMA fullfsync = ON; PRAGMA
      PRAGMA secure_delete = FAST; PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = 4194304;";
 
 /// Sets up a writing connection and brings the schema up to date.
-fn prepare(connection: &Connection) -> Result<(), StoreError> {
+fn prepare(connection: &Connection, folder: &Path) -> Result<(), StoreError> {
     // Before the first table, or it has no effect.
     connection.execute_batch("PRAGMA auto_vacuum = INCREMENTAL;")?;
     let mode: String = connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))?;
@@ -344,8 +344,9 @@ fn prepare(connection: &Connection) -> Result<(), StoreError> {
         let version = at + 1;
         let first = if at == 0 {
             format!(
-                "PRAGMA application_id = {APPLICATION_ID}; INSERT INTO facts VALUES ('store', '{}');",
-                id::new_id()
+                "PRAGMA application_id = {APPLICATION_ID}; INSERT INTO facts VALUES ('store', '{}'), ('begun', '{}');",
+                id::new_id(),
+                RetentionClock::below(folder).steady_ms(),
             )
         } else {
             String::new()

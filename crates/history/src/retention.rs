@@ -39,9 +39,11 @@ pub fn remove_batch(
     board: &StoreState,
 ) -> Result<bool, StoreError> {
     let connection = &database.connection;
-    // A jump of the computer's clock makes no row old.
-    let oldest_ms =
-        RetentionClock::below(&settings.folder).now_ms() - i64::from(settings.max_age_days) * MS_PER_DAY;
+    // A jump of the computer's clock makes no row old, and no row is older than its store.
+    let clock = RetentionClock::below(&settings.folder);
+    let max_age_ms = i64::from(settings.max_age_days) * MS_PER_DAY;
+    let is_young = begun_ms(database)?.is_some_and(|at| clock.steady_ms().saturating_sub(at) < max_age_ms);
+    let oldest_ms = if is_young { i64::MIN } else { clock.now_ms() - max_age_ms };
     let too_large = used_bytes(database)? > u64::from(settings.max_megabytes) * 1_048_576;
     let first: Option<(i64, i64)> = connection
         .prepare_cached("SELECT seq, at_ms FROM events ORDER BY seq LIMIT 1")?
@@ -84,6 +86,13 @@ pub fn remove_batch(
         connection.execute_batch("PRAGMA incremental_vacuum(64)")?;
     }
     Ok(true)
+}
+
+/// Returns when the store was made, by the steady time of the retention clock; `None` for one of an earlier version.
+fn begun_ms(database: &Database) -> Result<Option<i64>, StoreError> {
+    let mut ask = database.connection.prepare_cached("SELECT value FROM facts WHERE name = 'begun'")?;
+    let value: Option<String> = ask.query_row([], |row| row.get(0)).optional()?;
+    Ok(value.and_then(|value| value.parse().ok()))
 }
 
 /// Returns the bytes of the pages that hold rows.

@@ -98,6 +98,13 @@ fn tamper(folder: &Folder, sql: &str) {
         .expect("changed");
 }
 
+/// Makes a closed store as old as can be.
+fn begun_long_ago(folder: &Folder) {
+    let connection = Connection::open(folder.0.join("history.db")).expect("opened");
+    let changed = connection.execute("UPDATE facts SET value = '0' WHERE name = 'begun'", []);
+    assert_eq!(changed.expect("changed"), 1);
+}
+
 /// Writes rows, half of them with an effect, and closes the store.
 fn fill(folder: &Folder, rows: usize) {
     let history = folder.start();
@@ -422,10 +429,12 @@ fn retention_by_age_keeps_the_chain() {
             history.append(event(&format!("new/{at}"))).expect("written");
         }
     }
+    // The store is older than its rows, too.
+    begun_long_ago(&folder);
     // Opening looks at the age; removing continues in batches while nothing else is to do.
     let history = folder.start();
     history.append(event("newest")).expect("written");
-    let gone = (0..100).any(|_| {
+    let gone = (0..600).any(|_| {
         std::thread::sleep(std::time::Duration::from_millis(100));
         verify(&folder.0).is_ok_and(|report| report.removed_through == 1_200)
     });
@@ -447,7 +456,7 @@ fn a_clock_that_is_ahead_makes_no_row_old() {
     // As if the computer's clock had been 100 days back until now: what is in between is a jump.
     let uptime = bailiwick_platform::machine::uptime().as_millis();
     let clock = bailiwick_platform::fs::RetentionClock::below(&folder.0);
-    assert_eq!(clock.now_at(old_ms, i64::try_from(uptime).expect("it fits")), old_ms);
+    assert_eq!(clock.steady_at(old_ms, i64::try_from(uptime).expect("it fits")), old_ms);
     {
         let history = HistoryHandle::start(HistorySettings { max_age_days: 36_500, ..settings(&folder.0) });
         for at in 0..1_200 {
@@ -456,9 +465,10 @@ fn a_clock_that_is_ahead_makes_no_row_old() {
             history.append(EventDraft { at_ms, ..event(&format!("old/{at}")) }).expect("written");
         }
     }
+    begun_long_ago(&folder);
     let history = folder.start();
     history.append(event("newest")).expect("written");
-    let gone = (0..100).any(|_| {
+    let gone = (0..600).any(|_| {
         std::thread::sleep(std::time::Duration::from_millis(100));
         verify(&folder.0).is_ok_and(|report| report.removed_through == 600)
     });
@@ -466,6 +476,27 @@ fn a_clock_that_is_ahead_makes_no_row_old() {
     drop(history);
     let report = verify(&folder.0).expect("readable");
     assert_eq!((report.ok, report.removed_through), (true, 600), "{report:?}");
+}
+
+#[test]
+fn a_clock_that_was_behind_when_a_store_was_made_makes_none_of_its_rows_old() {
+    let folder = Folder::new();
+    {
+        let history = HistoryHandle::start(HistorySettings { max_age_days: 36_500, ..settings(&folder.0) });
+        let at_ms = time::now_ms() - 200 * 86_400_000;
+        for at in 0..600 {
+            history.append(EventDraft { at_ms, ..event(&format!("old/{at}")) }).expect("written");
+        }
+        history.append(event("newest")).expect("written");
+    }
+    let remove = || {
+        let (database, _) = Database::open(&folder.0).expect("opened");
+        let board = super::board::StoreState::new(folder.0.clone(), "01JD0000000000000000000000".to_owned());
+        super::retention::remove_batch(&database, &settings(&folder.0), &board).expect("looked")
+    };
+    assert!(!remove(), "no row is older than its store");
+    begun_long_ago(&folder);
+    assert!(remove());
 }
 
 #[test]

@@ -60,6 +60,14 @@ struct Part {
 pub(super) struct PartUsage {
     pub(super) bytes: u64,
     pub(super) things: u64,
+    /// When a thing got its room, by the retention clock; 0 where that is not known.
+    pub(super) made_ms: i64,
+}
+
+impl PartUsage {
+    pub(super) const fn new(bytes: u64, things: u64) -> Self {
+        Self { bytes, things, made_ms: 0 }
+    }
 }
 
 impl RetainedFolder {
@@ -73,12 +81,20 @@ impl RetainedFolder {
         self.oldest_first().into_iter().rev().map(|part| part.path).collect()
     }
 
+    /// Returns how long a part is there: nothing in it is older.
+    pub fn age(part: &Path, clock: &RetentionClock) -> Duration {
+        let name = part.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let born_ms = name.split_once('.').and_then(|(_, born_ms)| born_ms.parse::<i64>().ok());
+        let age_ms = born_ms.map_or(0, |born_ms| clock.steady_ms().saturating_sub(born_ms));
+        Duration::from_millis(u64::try_from(age_ms).unwrap_or(0))
+    }
+
     /// Returns the part into which a thing of so many bytes may be put now, after removing what has to go for it.
     ///
     /// # Errors
     /// Those of the file system; `FileTooLarge` for a thing that is larger than all that is kept.
     pub fn reserve(&self, bytes: u64, clock: &RetentionClock) -> io::Result<PathBuf> {
-        self.reserve_at(bytes, clock.now_ms())
+        self.reserve_at(bytes, clock.steady_ms())
     }
 
     /// As [`RetainedFolder::reserve`], at a time of the retention clock.
@@ -124,7 +140,7 @@ impl RetainedFolder {
         }
         let part = match open {
             Some((part, used)) => {
-                write_used(&part.path, PartUsage { bytes: used.bytes + bytes, things: used.things + 1 })?;
+                write_used(&part.path, PartUsage::new(used.bytes + bytes, used.things + 1))?;
                 part.path
             }
             None => {
@@ -135,12 +151,12 @@ impl RetainedFolder {
                 let number = parts.pop().map_or(1, |last| last.number + 1);
                 let path = self.path.join(format!("{number:010}.{now_ms}"));
                 create_private_dir(&path)?;
-                write_used(&path, PartUsage { bytes, things: 1 })?;
+                write_used(&path, PartUsage::new(bytes, 1))?;
                 sync_folder(&self.path)?;
                 path
             }
         };
-        write_used(&self.path, PartUsage { bytes: total + bytes, things: 0 })?;
+        write_used(&self.path, PartUsage::new(total + bytes, 0))?;
         Ok(part)
     }
 
@@ -152,7 +168,7 @@ impl RetainedFolder {
         if let Some(total) = read_used(&self.path) {
             let bytes = total.bytes.saturating_sub(used.bytes);
             // A number that is too large is only careful.
-            let _ = write_used(&self.path, PartUsage { bytes, things: total.things.saturating_sub(1) });
+            let _ = write_used(&self.path, PartUsage::new(bytes, total.things.saturating_sub(1)));
         }
     }
 
@@ -160,7 +176,7 @@ impl RetainedFolder {
     pub fn expire(&self, clock: &RetentionClock) {
         let is_there = fs::symlink_metadata(&self.path).is_ok();
         let Some(_lock) = is_there.then(|| self.lock(LOCK).ok()).flatten() else { return };
-        let (now_ms, parts) = (clock.now_ms(), self.oldest_first());
+        let (now_ms, parts) = (clock.steady_ms(), self.oldest_first());
         let mut total = read_used(&self.path).unwrap_or_default();
         for (at, part) in parts.iter().enumerate() {
             let filled_ms = part.born_ms.saturating_add(millis(self.limits.part_span));
@@ -262,8 +278,7 @@ impl RetainedFolder {
 impl Part {
     /// What it says of itself, or what is found in it after a crash.
     fn used(&self) -> PartUsage {
-        read_used(&self.path)
-            .unwrap_or_else(|| PartUsage { bytes: bytes_below(&self.path), things: u64::MAX >> 1 })
+        read_used(&self.path).unwrap_or_else(|| PartUsage::new(bytes_below(&self.path), u64::MAX >> 1))
     }
 }
 
@@ -273,14 +288,17 @@ fn millis(duration: Duration) -> i64 {
 
 pub(super) fn read_used(folder: &Path) -> Option<PartUsage> {
     let text = fs::read_to_string(folder.join(USED)).ok()?;
-    let mut numbers = text.split_whitespace().map(str::parse);
-    let used = PartUsage { bytes: numbers.next()?.ok()?, things: numbers.next()?.ok()? };
+    let mut numbers = text.split_whitespace();
+    let (bytes, things) = (numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?);
+    // Earlier versions did not write when.
+    let made_ms = numbers.next().and_then(|at| at.parse().ok()).unwrap_or(0);
+    let used = PartUsage { bytes, things, made_ms };
     text.ends_with('\n').then_some(used)
 }
 
 /// Writes in place, always as many bytes: anyone who is killed meanwhile leaves the old numbers or the new ones.
 pub(super) fn write_used(folder: &Path, used: PartUsage) -> io::Result<()> {
-    let text = format!("{:020} {:020}\n", used.bytes, used.things);
+    let text = format!("{:020} {:020} {:020}\n", used.bytes, used.things, used.made_ms);
     let mut file =
         OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(folder.join(USED))?;
     file.write_all(text.as_bytes())

@@ -23,6 +23,9 @@ pub trait RetainedThings {
 
     /// Takes note that a thing is about to be removed.
     fn forget(&self, name: &str);
+
+    /// Returns the steady time of the retention clock: by it nothing is older than its room.
+    fn steady_ms(&self) -> i64;
 }
 
 impl RetainedFolder {
@@ -40,13 +43,14 @@ impl RetainedFolder {
             Some(total) => total,
             None => self.count(things, PartUsage::default())?,
         };
-        if !self.has_room(total, PartUsage { bytes, things: 1 }) {
-            total = self.count(things, PartUsage { bytes, things: 1 })?;
+        if !self.has_room(total, PartUsage::new(bytes, 1)) {
+            total = self.count(things, PartUsage::new(bytes, 1))?;
         }
         // Counted first: if this is cut off, the number is too large until all is counted again.
-        write_used(&self.path, PartUsage { bytes: total.bytes + bytes, things: total.things + 1 })?;
+        write_used(&self.path, PartUsage::new(total.bytes + bytes, total.things + 1))?;
         let path = self.path.join(format!("{HIDDEN}{name}"));
-        let made = create_private_dir(&path).and_then(|()| write_used(&path, PartUsage { bytes, things: 0 }));
+        let used = PartUsage { made_ms: things.steady_ms(), ..PartUsage::new(bytes, 0) };
+        let made = create_private_dir(&path).and_then(|()| write_used(&path, used));
         if let Err(error) = made {
             let _ = super::remove_tree(&path);
             let _ = write_used(&self.path, total);
@@ -71,21 +75,29 @@ impl RetainedFolder {
         let Ok(_lock) = self.lock(LOCK) else { return };
         let (before, after) = (read_used(path).unwrap_or_default(), settled(path));
         if let Some(total) = read_used(&self.path) {
-            let bytes = total.bytes.saturating_sub(before.bytes) + after;
+            let bytes = total.bytes.saturating_sub(before.bytes) + after.bytes;
             // A number that is too large is only careful.
             let _ = write_used(&self.path, PartUsage { bytes, ..total });
         }
     }
 
-    /// Removes what is old or too much, counts all that stays, and leaves some room.
+    /// Removes what is old or too much, counts all that stays, and leaves some room where there is little.
     pub fn prune_things(&self, things: &dyn RetainedThings) {
         if fs::symlink_metadata(&self.path).is_err() {
             return;
         }
         if let Ok(_lock) = self.lock(LOCK) {
+            let more = PartUsage::new(0, u64::from(self.is_nearly_full()));
             // What could not be counted now is counted the next time.
-            let _ = self.count(things, PartUsage::default());
+            let _ = self.count(things, more);
         }
+    }
+
+    /// Returns whether so little room is left that it is better made now than by who needs it.
+    pub fn is_nearly_full(&self) -> bool {
+        let little = |bound: u64| bound / SPARE_PART / 2;
+        let more = PartUsage::new(little(self.limits.max_bytes), little(self.limits.max_parts as u64));
+        read_used(&self.path).is_some_and(|total| !self.has_room(total, more))
     }
 
     fn has_room(&self, total: PartUsage, more: PartUsage) -> bool {
@@ -97,10 +109,11 @@ impl RetainedFolder {
     /// is to be more.
     fn count(&self, things: &dyn RetainedThings, more: PartUsage) -> io::Result<PartUsage> {
         let spare = |bound: u64| if more.things == 0 { 0 } else { bound / SPARE_PART };
-        let wanted = PartUsage {
-            bytes: more.bytes + spare(self.limits.max_bytes),
-            things: more.things + spare(self.limits.max_parts as u64),
-        };
+        let wanted = PartUsage::new(
+            more.bytes + spare(self.limits.max_bytes),
+            more.things + spare(self.limits.max_parts as u64),
+        );
+        let steady_ms = things.steady_ms();
         let mut total = PartUsage::default();
         for (name, path) in self.newest_first() {
             let Some(idle) = things.idle_for(&name, &path) else {
@@ -110,7 +123,12 @@ impl RetainedFolder {
                 total.things += 1;
                 continue;
             };
-            let with = PartUsage { bytes: total.bytes + settled(&path), things: total.things + 1 };
+            let used = settled(&path);
+            // A clock that was behind has stamped it too early.
+            let is_shown = path.ends_with(&name);
+            let idle =
+                if is_shown && used.made_ms != 0 { idle.min(span(used.made_ms, steady_ms)) } else { idle };
+            let with = PartUsage::new(total.bytes + used.bytes, total.things + 1);
             if idle > self.limits.max_age || !self.has_room(with, wanted) {
                 things.forget(&name);
                 self.remove_thing(&path);
@@ -147,22 +165,27 @@ impl RetainedFolder {
 }
 
 /// Returns what a thing takes that nobody writes any more; counted once.
-fn settled(path: &Path) -> u64 {
-    match read_used(path) {
-        Some(PartUsage { bytes, things: 1 }) => bytes,
-        _ => {
-            let bytes = bytes_below(path);
-            // Without it, it is counted again the next time.
-            let _ = write_used(path, PartUsage { bytes, things: 1 });
-            bytes
-        }
+fn settled(path: &Path) -> PartUsage {
+    let before = read_used(path);
+    if let Some(used) = before.filter(|used| used.things == 1) {
+        return used;
     }
+    let made_ms = before.map_or(0, |used| used.made_ms);
+    let used = PartUsage { made_ms, ..PartUsage::new(bytes_below(path), 1) };
+    // Without it, it is counted again the next time.
+    let _ = write_used(path, used);
+    used
+}
+
+fn span(from_ms: i64, to_ms: i64) -> Duration {
+    Duration::from_millis(u64::try_from(to_ms.saturating_sub(from_ms)).unwrap_or(0))
 }
 
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;
     use std::sync::Mutex;
+    use std::sync::atomic::{AtomicI64, Ordering};
 
     use bailiwick_contract::id::new_id;
 
@@ -179,7 +202,9 @@ mod tests {
     };
 
     /// Some are in use, all others have been over for a time.
-    struct InUseThings(Mutex<HashSet<String>>, Duration);
+    struct InUseThings(Mutex<HashSet<String>>, Duration, AtomicI64);
+
+    const MADE_MS: i64 = 1_000_000;
 
     impl RetainedThings for InUseThings {
         fn idle_for(&self, name: &str, _: &Path) -> Option<Duration> {
@@ -188,6 +213,10 @@ mod tests {
 
         fn forget(&self, name: &str) {
             assert!(!self.0.lock().expect("no panic").contains(name), "{name} is in use");
+        }
+
+        fn steady_ms(&self) -> i64 {
+            MADE_MS + self.2.load(Ordering::Relaxed)
         }
     }
 
@@ -217,6 +246,10 @@ mod tests {
         fn forget(&self, name: &str) {
             panic!("{name} is in use");
         }
+
+        fn steady_ms(&self) -> i64 {
+            MADE_MS
+        }
     }
 
     #[test]
@@ -226,13 +259,13 @@ mod tests {
         // There is not enough room, so that all is counted; what is in use stays.
         folder.reserve_thing(&new_id(), 60_000, &NamedMeanwhile).expect("what is in use stays");
         let total = read_used(&folder.path).expect("counted");
-        assert_eq!(total, PartUsage { bytes: 120_000, things: 2 });
+        assert_eq!(total, PartUsage::new(120_000, 2));
         let _ = crate::fs::remove_tree(&folder.path);
     }
 
     #[test]
     fn what_is_reserved_counts_until_it_is_known_what_it_takes_and_the_oldest_go() {
-        let (folder, things) = (folder(), InUseThings(Mutex::default(), Duration::ZERO));
+        let (folder, things) = (folder(), InUseThings(Mutex::default(), Duration::ZERO, AtomicI64::new(0)));
         let names: Vec<String> = (0..10).map(|_| put(&folder, &things, 60_000, 8_000)).collect();
         let there = || folder.newest_first().into_iter().map(|(name, _)| name).collect::<Vec<_>>();
         // Each needs 60,000 and some spare beside what is kept: of 8,000 each.
@@ -240,7 +273,10 @@ mod tests {
         assert!(kept.len() < 10 && kept.iter().eq(names.iter().rev().take(kept.len())), "{kept:?}");
         let total = read_used(&folder.path).expect("counted");
         assert_eq!(total.things, kept.len() as u64);
-        assert_eq!(total.bytes, folder.newest_first().iter().map(|(_, path)| settled(path)).sum::<u64>());
+        assert_eq!(
+            total.bytes,
+            folder.newest_first().iter().map(|(_, path)| settled(path).bytes).sum::<u64>()
+        );
         // One in use stays, however much there is.
         let name = new_id();
         things.0.lock().expect("no panic").insert(name.clone());
@@ -257,8 +293,21 @@ mod tests {
     }
 
     #[test]
+    fn room_is_made_before_it_is_needed() {
+        let (folder, things) = (folder(), InUseThings(Mutex::default(), Duration::ZERO, AtomicI64::new(0)));
+        while !folder.is_nearly_full() {
+            put(&folder, &things, 9_000, 9_000);
+        }
+        let before = folder.newest_first().len();
+        folder.prune_things(&things);
+        assert!(!folder.is_nearly_full() && folder.newest_first().len() == before - 1);
+        super::super::remove_tree(&folder.path).expect("it was made above");
+    }
+
+    #[test]
     fn number_and_age_bound_what_is_kept_and_what_is_given_up_leaves_its_room() {
-        let (folder, mut things) = (folder(), InUseThings(Mutex::default(), Duration::ZERO));
+        let (folder, mut things) =
+            (folder(), InUseThings(Mutex::default(), Duration::ZERO, AtomicI64::new(0)));
         for _ in 0..50 {
             put(&folder, &things, 10, 10);
             assert!(folder.newest_first().len() <= LIMITS.max_parts);
@@ -270,7 +319,11 @@ mod tests {
             read_used(&folder.path).expect("counted")
         };
         assert_eq!(given_up(), given_up());
-        things.1 = LIMITS.max_age + Duration::from_millis(1);
+        let (kept, max_age) = (folder.newest_first().len(), LIMITS.max_age + Duration::from_millis(1));
+        things.1 = max_age;
+        folder.prune_things(&things);
+        assert_eq!(folder.newest_first().len(), kept, "stamps of a clock that was behind make nothing old");
+        things.2 = AtomicI64::new(i64::try_from(max_age.as_millis()).expect("a minute"));
         folder.prune_things(&things);
         assert!(folder.newest_first().is_empty());
         assert_eq!(read_used(&folder.path).expect("counted"), PartUsage::default());

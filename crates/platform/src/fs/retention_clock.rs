@@ -2,7 +2,10 @@
 //!
 //! A computer's clock can be wrong for seconds: a dead battery, a bad answer of a time server, a virtual machine that
 //! resumes. What is removed by age would then be gone for good. This clock runs with the time that the computer has
-//! been running, and follows the computer's clock only slowly; it is never ahead of it.
+//! been running, and follows the computer's clock only slowly.
+//!
+//! It has two readings. [`RetentionClock::steady_ms`] is for what gets its stamp by this clock: a clock that is behind for a
+//! while makes no such thing old. [`RetentionClock::now_ms`] is for stamps of the computer's clock, which it is never ahead of.
 
 use std::path::{Path, PathBuf};
 
@@ -36,14 +39,19 @@ impl RetentionClock {
         Self { file: state.join("clock") }
     }
 
-    /// Returns the time, in milliseconds since the epoch.
+    /// Returns the time to compare with stamps of the computer's clock, in milliseconds since the epoch.
     pub fn now_ms(&self) -> i64 {
-        let uptime = crate::machine::uptime().as_millis();
-        self.now_at(time::now_ms(), i64::try_from(uptime).unwrap_or(i64::MAX))
+        let computer_ms = time::now_ms();
+        self.steady_at(computer_ms, uptime_ms()).min(computer_ms)
     }
 
-    /// Returns the time for a reading of the computer's clock and of its uptime.
-    pub fn now_at(&self, computer_ms: i64, uptime_ms: i64) -> i64 {
+    /// Returns the time to compare with other readings of this clock, in milliseconds since the epoch.
+    pub fn steady_ms(&self) -> i64 {
+        self.steady_at(time::now_ms(), uptime_ms())
+    }
+
+    /// As [`RetentionClock::steady_ms`], for a reading of the computer's clock and of its uptime.
+    pub fn steady_at(&self, computer_ms: i64, uptime_ms: i64) -> i64 {
         let Some(last) = self.read() else {
             self.write(Reading { at_ms: computer_ms, uptime_ms });
             return computer_ms;
@@ -55,7 +63,7 @@ impl RetentionClock {
         if restarted || elapsed_ms >= WRITE_EVERY_MS {
             self.write(now);
         }
-        now.at_ms.min(computer_ms)
+        now.at_ms
     }
 
     fn read(&self) -> Option<Reading> {
@@ -70,6 +78,10 @@ impl RetentionClock {
         let _ =
             replace_private_file(&self.file, format!("{} {}\n", reading.at_ms, reading.uptime_ms).as_bytes());
     }
+}
+
+fn uptime_ms() -> i64 {
+    i64::try_from(crate::machine::uptime().as_millis()).unwrap_or(i64::MAX)
 }
 
 /// Moves the clock on by the time that has passed, and toward the computer's clock.
@@ -97,7 +109,7 @@ mod tests {
             std::env::temp_dir().join(format!("bailiwick-clock-{}", bailiwick_contract::id::new_id()));
         super::super::create_private_dir(&state).expect("a temporary folder");
         let clock = RetentionClock::below(&state);
-        assert_eq!(clock.now_at(START.0, START.1), START.0);
+        assert_eq!(clock.steady_at(START.0, START.1), START.0);
         (clock, state)
     }
 
@@ -108,13 +120,16 @@ mod tests {
             let mut passed = 0;
             let mut read = |wrong_by: i64, step: i64| {
                 passed += step;
-                clock.now_at(START.0 + passed + wrong_by, START.1 + passed)
+                clock.steady_at(START.0 + passed + wrong_by, START.1 + passed)
             };
             assert_eq!(read(0, 2 * DAY), START.0 + 2 * DAY, "without a jump it is the computer's");
-            for _ in 0..4 {
-                read(jump, SECOND);
-            }
-            let after = read(0, SECOND) - START.0 - 2 * DAY;
+            let stamps: Vec<i64> = (0..4).map(|_| read(jump, SECOND)).collect();
+            let now = read(0, SECOND);
+            assert!(
+                stamps.iter().all(|at| (now - at).abs() < 60 * SECOND),
+                "what was stamped meanwhile is new"
+            );
+            let after = now - START.0 - 2 * DAY;
             assert!((0..60 * SECOND).contains(&after), "after {jump}: {after}");
             // Nor after a long time in which nobody has asked: an hour more at most.
             let jumped = read(jump, 3 * DAY) - START.0 - 2 * DAY;
@@ -127,18 +142,18 @@ mod tests {
     fn it_goes_on_over_restarts_and_catches_up_slowly_with_the_time_it_was_off() {
         let (clock, state) = clock();
         // Off for ten days, then on for an hour.
-        let on = clock.now_at(START.0 + 10 * DAY, HOUR);
+        let on = clock.steady_at(START.0 + 10 * DAY, HOUR);
         assert_eq!(on, START.0 + 2 * HOUR);
         let mut at = on;
         for step in 1..=24 * 4 {
             let passed = step * HOUR / 4;
-            at = clock.now_at(START.0 + 10 * DAY + passed, HOUR + passed);
+            at = clock.steady_at(START.0 + 10 * DAY + passed, HOUR + passed);
         }
         assert_eq!(at, on + 4 * DAY, "four times as fast as real time");
         // Another process knows as much.
-        assert_eq!(RetentionClock::below(&state).now_at(START.0 + 11 * DAY, HOUR + DAY), at);
+        assert_eq!(RetentionClock::below(&state).steady_at(START.0 + 11 * DAY, HOUR + DAY), at);
         std::fs::write(state.join("clock"), "x").expect("written");
-        assert_eq!(clock.now_at(START.0, 0), START.0, "a damaged file begins again");
+        assert_eq!(clock.steady_at(START.0, 0), START.0, "a damaged file begins again");
         super::super::remove_tree(&state).expect("it was made above");
     }
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::file::sha256_hex;
-use bailiwick_contract::{id, time};
+use bailiwick_contract::id;
 use bailiwick_platform::fs::{
     RetainedFolder, RetentionClock, RetentionLimits, Secrecy, new_private_file, read_own_file,
 };
@@ -96,16 +96,19 @@ impl CaptureStore {
         if !id::is_id(capture_id) {
             return None;
         }
-        let json = read(&self.facts, capture_id, MAX_FACTS_BYTES)?;
+        let (part, json) = read(&self.facts, capture_id, MAX_FACTS_BYTES)?;
         let facts: CaptureFacts = serde_json::from_slice(&json).ok()?;
         let is_it = facts.scope == scope && facts.capture_id == capture_id;
-        (is_it && facts.expires_at_ms > time::now_ms()).then_some(facts)
+        // The stamp is the computer's: while its clock was wrong, that alone does not say that the time is over.
+        let is_over =
+            facts.expires_at_ms <= self.clock.now_ms() && RetainedFolder::age(&part, &self.clock) >= DAY;
+        (is_it && !is_over).then_some(facts)
     }
 
     /// Reads a picture that is kept; `None` if it is not, or not any more.
     pub fn picture(&self, facts: &CaptureFacts) -> Option<Vec<u8>> {
         let kept = facts.picture.as_ref()?;
-        let bytes = read(&self.pictures, &facts.capture_id, MAX_PICTURE_BYTES as u64)?;
+        let (_, bytes) = read(&self.pictures, &facts.capture_id, MAX_PICTURE_BYTES as u64)?;
         (sha256_hex(&bytes) == kept.sha256).then_some(bytes)
     }
 
@@ -142,14 +145,18 @@ impl CaptureStore {
     }
 }
 
-fn read(folder: &RetainedFolder, capture_id: &str, max_bytes: u64) -> Option<Vec<u8>> {
-    let files = folder.parts().into_iter().map(|part| part.join(capture_id));
-    let file = files.into_iter().find(|file| fs::symlink_metadata(file).is_ok())?;
-    read_own_file(&file, Secrecy::Secret, max_bytes).ok().map(|(bytes, _)| bytes)
+/// Reads a file, and returns it with the part that it is in.
+fn read(folder: &RetainedFolder, capture_id: &str, max_bytes: u64) -> Option<(PathBuf, Vec<u8>)> {
+    let mut parts = folder.parts().into_iter();
+    let part = parts.find(|part| fs::symlink_metadata(part.join(capture_id)).is_ok())?;
+    let (bytes, _) = read_own_file(&part.join(capture_id), Secrecy::Secret, max_bytes).ok()?;
+    Some((part, bytes))
 }
 
 #[cfg(test)]
 mod tests {
+    use bailiwick_contract::time;
+
     use super::super::{Area, CaptureKind};
     use super::*;
 
@@ -218,10 +225,15 @@ mod tests {
 
     #[test]
     fn what_has_expired_is_not_found_even_while_it_lies_there() {
-        let (_ground, store) = TestFolder::new();
+        let (temporary, store) = TestFolder::new();
+        bailiwick_platform::fs::create_private_dir(&temporary.0).expect("made");
+        let uptime = i64::try_from(bailiwick_platform::machine::uptime().as_millis()).expect("a time");
+        store.clock.steady_at(time::now_ms() - 25 * 3_600_000, uptime);
         let mut old = facts();
-        old.expires_at_ms = time::now_ms() - 1;
+        old.expires_at_ms = time::now_ms() - 3_600_000;
         store.keep(&mut old, Some(("image/png", b"pixels"))).expect("kept");
+        assert_eq!(store.find("screen", &old.capture_id), Some(old.clone()), "only its stamp is old");
+        fs::remove_file(temporary.0.join("clock")).expect("there");
         assert_eq!(store.find("screen", &old.capture_id), None);
         assert!(store.kept("screen").is_empty());
     }
@@ -258,8 +270,8 @@ mod tests {
         bailiwick_platform::fs::create_private_dir(&temporary.0).expect("made");
         let uptime = i64::try_from(bailiwick_platform::machine::uptime().as_millis()).expect("a time");
         // The clock has been behind for long: all that is kept was kept 25 hours ago.
-        store.clock.now_at(time::now_ms() - 26 * 3_600_000, uptime);
-        let ahead = store.clock.now_at(time::now_ms() + 200 * 24 * 3_600_000, uptime + 1_000);
+        store.clock.steady_at(time::now_ms() - 26 * 3_600_000, uptime);
+        let ahead = store.clock.steady_at(time::now_ms() + 200 * 24 * 3_600_000, uptime + 1_000);
         assert!(ahead < time::now_ms());
         store.keep(&mut facts(), Some(("image/png", b"pixels"))).expect("kept");
         let earlier = temporary.0.join("captures").join(format!("{}.picture", id::new_id()));

@@ -16,7 +16,8 @@ use std::time::{Duration, Instant};
 use bailiwick_contract::{Cancel, Failure, id, time};
 use bailiwick_platform::fs::modes::{FileExt, OpenOptionsExt};
 use bailiwick_platform::fs::{
-    Dir, FileId, FileLock, RelPath, Secrecy, create_private_dir, new_private_file, read_own_file, remove_tree,
+    Dir, FileId, FileLock, RelPath, RetentionClock, Secrecy, create_private_dir, new_private_file,
+    read_own_file, remove_tree,
 };
 
 use super::codec::{Decoder, Encoder};
@@ -174,12 +175,14 @@ impl CoverageStore {
                 let _ = fs::remove_file(entry.path());
             }
         }
+        let now_ms = RetentionClock::below(self.folder.parent().unwrap_or(&self.folder)).now_ms();
         let mut scopes: Vec<(Duration, u64, PathBuf)> = entries(&self.folder)
             .into_iter()
             .filter(|entry| entry.path() != own)
             .map(|entry| {
                 let used = fs::metadata(entry.path().join(STATE)).and_then(|facts| facts.modified());
-                let idle = used.ok().and_then(|used| used.elapsed().ok()).unwrap_or_default();
+                let idle_ms = used.map_or(0, |used| now_ms.saturating_sub(time::to_ms(used)));
+                let idle = Duration::from_millis(u64::try_from(idle_ms).unwrap_or(0));
                 let sizes =
                     entries(&entry.path()).into_iter().filter_map(|it| Some(it.metadata().ok()?.len()));
                 (idle, sizes.sum(), entry.path())

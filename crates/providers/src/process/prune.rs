@@ -19,20 +19,26 @@ pub(super) const LIMITS: RetentionLimits = RetentionLimits {
     part_things: 1,
     part_span: Duration::ZERO,
 };
-/// The time between two looks for what is old.
+/// The time between two looks for what is old, and between two where there is little room.
 const EVERY: Duration = Duration::from_secs(20);
+const EVERY_WHEN_FULL: Duration = Duration::from_secs(1);
 
 impl Processes {
     /// Returns whether it is time to look what need not be kept any more.
     pub(super) fn is_prune_due(&self) -> bool {
         let pruned = self.pruned.lock().unwrap_or_else(PoisonError::into_inner);
-        pruned.is_none_or(|at| at.elapsed() >= EVERY)
+        self.is_due(*pruned)
+    }
+
+    fn is_due(&self, pruned: Option<Instant>) -> bool {
+        let Some(elapsed) = pruned.map(|at| at.elapsed()) else { return true };
+        elapsed >= EVERY || elapsed >= EVERY_WHEN_FULL && self.retained.is_nearly_full()
     }
 
     /// Removes what need not be kept any more, unless that was done just now.
     pub fn prune(&self) {
         let mut pruned = self.pruned.lock().unwrap_or_else(PoisonError::into_inner);
-        if pruned.is_some_and(|at| at.elapsed() < EVERY) {
+        if !self.is_due(*pruned) {
             return;
         }
         *pruned = Some(Instant::now());
@@ -60,6 +66,10 @@ impl RetainedThings for Processes {
 
     fn forget(&self, name: &str) {
         self.remove(name);
+    }
+
+    fn steady_ms(&self) -> i64 {
+        self.clock.steady_ms()
     }
 }
 

@@ -7,7 +7,10 @@ use std::io;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use bailiwick_platform::fs::{FileId, Secrecy, create_private_dir, read_own_file, replace_private_file};
+use bailiwick_contract::time;
+use bailiwick_platform::fs::{
+    FileId, RetentionClock, Secrecy, create_private_dir, read_own_file, replace_private_file,
+};
 
 use super::disk::{self, MAX_FILE_BYTES};
 use super::table::Table;
@@ -36,16 +39,17 @@ pub(super) fn write(path: &Path, content: &[u8]) -> io::Result<()> {
     let folder = path.parent().ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
     create_private_dir(folder)?;
     replace_private_file(path, content)?;
-    prune(folder, SystemTime::now());
+    prune(folder, RetentionClock::below(folder.parent().unwrap_or(folder)).now_ms());
     Ok(())
 }
 
-fn prune(folder: &Path, now: SystemTime) {
+fn prune(folder: &Path, now_ms: i64) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let modified = entry.metadata().and_then(|facts| facts.modified());
-        let age = modified.ok().and_then(|modified| now.duration_since(modified).ok());
+        let age_ms = modified.map_or(0, |modified| now_ms.saturating_sub(time::to_ms(modified)));
+        let age = Duration::from_millis(u64::try_from(age_ms).unwrap_or(0));
         let is_left = entry.file_name().to_string_lossy().starts_with('.');
-        if age.is_some_and(|age| age > if is_left { LEFT_AFTER } else { MAX_AGE }) {
+        if age > if is_left { LEFT_AFTER } else { MAX_AGE } {
             // What cannot be removed stays until the next time.
             let _ = fs::remove_file(entry.path());
         }
@@ -66,10 +70,13 @@ mod tests {
         write(&state.join("first"), b"one").expect("written");
         assert!(Protection::is_private(&state, true) && Protection::is_private(&state.join("first"), false));
         fs::write(state.join(".second.01J"), b"cut off").expect("written");
-        prune(&state, SystemTime::now() + LEFT_AFTER + Duration::from_secs(9));
+        let prune_after = |time: Duration| {
+            prune(&state, time::to_ms(SystemTime::now() + time + Duration::from_secs(9)));
+        };
+        prune_after(LEFT_AFTER);
         let names = || fs::read_dir(&state).expect("a folder").count();
         assert_eq!(names(), 1);
-        prune(&state, SystemTime::now() + MAX_AGE + Duration::from_secs(9));
+        prune_after(MAX_AGE);
         assert_eq!(names(), 0);
         bailiwick_platform::fs::remove_tree(&folder).expect("it was made above");
     }
