@@ -1,6 +1,8 @@
 //! The scopes: whether their folders can be served, and whether what they grant can be used.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use bailiwick_config::{Config, SandboxLevel, ScopeConfig};
 use bailiwick_contract::command::{Containment, Network};
@@ -13,10 +15,16 @@ use bailiwick_platform::quoting::quote;
 use bailiwick_platform::{machine, paths};
 use bailiwick_policy::{OwnFolders, RootPaths, Scope};
 use bailiwick_providers::command::level;
+use bailiwick_providers::file::files_left;
 
 use super::finding::Findings;
 use crate::installation::home::Home;
-use crate::installation::text::to_user;
+use crate::installation::text::{one_line, to_user};
+
+/// How long the scopes' folders are searched for what a killed process left.
+const LOOK: Duration = Duration::from_millis(500);
+/// How many of those files are named.
+const SHOWN_FILES: usize = 5;
 
 /// Looks at the scopes.
 pub fn look(home: &Home, config: &Config, found: &mut Findings) {
@@ -37,6 +45,7 @@ pub fn look(home: &Home, config: &Config, found: &mut Findings) {
             }
         }
     }
+    half_written(config, found);
     overlaps(config, found);
     if config.http.allow_loopback_without_token {
         for scope in config.scopes.iter().filter(|scope| reaches_the_service(scope)) {
@@ -51,6 +60,32 @@ pub fn look(home: &Home, config: &Config, found: &mut Findings) {
             );
         }
     }
+}
+
+/// Names files that were being written when a process was killed.
+fn half_written(config: &Config, found: &mut Findings) {
+    let until = Instant::now() + LOOK;
+    let roots: BTreeSet<&PathBuf> = config.scopes.iter().flat_map(|scope| &scope.roots).collect();
+    let left: BTreeSet<String> = roots
+        .into_iter()
+        .flat_map(|root| {
+            files_left(root, until).into_iter().map(|path| root.join(path).display().to_string())
+        })
+        .collect();
+    if left.is_empty() {
+        return;
+    }
+    let count = left.len();
+    let mut shown: Vec<String> =
+        left.into_iter().take(SHOWN_FILES).map(|path| format!("`{}`", one_line(&path))).collect();
+    if count > shown.len() {
+        shown.push(format!("{} more", count - shown.len()));
+    }
+    found.warn(
+        "half-written",
+        format!("a killed process left half-written files: {}", shown.join(", ")),
+        "Nothing has to be done: the next change in that folder removes them.",
+    );
 }
 
 /// Returns whether programs of a scope share the computer's network.

@@ -374,6 +374,17 @@ const FAULTS: &[Fault] = &[
         },
     },
     Fault {
+        name: "a write that was cut off",
+        check: "half-written",
+        fix: "the next change in that folder",
+        is_mended: false,
+        inject: |place| {
+            fs::create_dir(place.project().join("deep")).expect("made");
+            fs::write(place.project().join("deep/.bailiwick-01JD0000000000000000000000.tmp"), "half")
+                .expect("written");
+        },
+    },
+    Fault {
         name: "folders that overlap",
         check: "scope-overlap",
         fix: "grant the same",

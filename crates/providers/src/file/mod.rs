@@ -31,7 +31,7 @@ pub use read::{Content, Part, ReadRequest, WHOLE_BYTES, read_content, read_conte
 pub use remove::{Removal, RemovalResult, remove};
 pub use replace::{IfExists, ReplaceResult, Replacement, replace_held};
 pub use single_byte::{decode_single_byte, encode_single_byte, single_byte_text};
-pub use temporary::{is_temporary, places_left};
+pub use temporary::{files_left, is_temporary, places_left};
 pub use text::{Encoding, LineEnding, byte_order_mark, decode_utf16, json_end, json_len, line_ending};
 pub use transfer::{Transfer, TransferResult, copy, rename};
 pub use tree::Counts;

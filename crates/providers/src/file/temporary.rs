@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use bailiwick_contract::{ErrorCode, Failure, id, time};
 use bailiwick_platform::fs::{
-    ABANDONED_AFTER, Dir, DoorError, FileId, FileKind, FileLock, WritableDir, is_unheld,
+    ABANDONED_AFTER, Dir, DoorError, FileId, FileKind, FileLock, RelPath, Root, WritableDir, is_unheld,
 };
 use bailiwick_platform::names::OsStrExt;
 
@@ -25,6 +25,8 @@ const SWEPT_FOR: Duration = Duration::from_secs(1);
 const MAX_LOOKED_AT: usize = 4_096;
 /// How many locks are checked for that.
 const MAX_LOCKS: usize = 4_096;
+/// How many folders wait to be looked into.
+const MAX_FOLDERS: usize = 65_536;
 /// How many folders are remembered as swept.
 const MAX_SWEPT: usize = 4_096;
 
@@ -99,6 +101,36 @@ pub fn places_left(state: &Path) -> Vec<String> {
         Some(place)
     });
     left.collect()
+}
+
+/// Returns the half-written files below a folder that nobody writes any more: those that are found in time, by their paths.
+pub fn files_left(folder: &Path, until: Instant) -> Vec<String> {
+    let Ok(root) = Root::open(folder) else { return Vec::new() };
+    let (mut todo, mut left) = (vec![RelPath::root()], Vec::new());
+    while let Some(path) = todo.pop() {
+        let Ok(dir) = root.open_dir(&path) else { continue };
+        let mut names = Vec::new();
+        let in_time =
+            || if Instant::now() < until { ControlFlow::Continue(()) } else { ControlFlow::Break(()) };
+        // What cannot be read is not looked into.
+        let _ = dir.for_each_entry(|name, kind| {
+            let kind = kind.or_else(|| Some(dir.stat(name).ok()?.kind));
+            if kind == Some(FileKind::Dir) && todo.len() < MAX_FOLDERS {
+                todo.push(path.child(name));
+            } else if kind == Some(FileKind::File) && is_temporary(name) && names.len() < MAX_LOCKS {
+                names.push(name.to_owned());
+            }
+            in_time()
+        });
+        names.retain(|name| dir.open_file(name).is_ok_and(|opened| is_unheld(&opened.file)));
+        left.extend(
+            names.iter().map(|name| String::from_utf8_lossy(path.child(name).as_bytes()).into_owned()),
+        );
+        if in_time().is_break() || left.len() >= MAX_LOCKS {
+            break;
+        }
+    }
+    left
 }
 
 fn names_folder(locks: &Path) -> PathBuf {
