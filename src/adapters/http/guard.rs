@@ -1,6 +1,8 @@
 //! What a request has to pass before a route sees it.
 
+use std::future::poll_fn;
 use std::net::IpAddr;
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -13,6 +15,8 @@ use http::header::{
     CONNECTION, CONTENT_ENCODING, CONTENT_TYPE, HeaderValue, ORIGIN, RETRY_AFTER, USER_AGENT,
 };
 use http::{HeaderMap, Method, StatusCode};
+use tokio::runtime::{Handle, RuntimeFlavor};
+use tokio::task::block_in_place;
 use tokio_util::sync::CancellationToken;
 
 use bailiwick_contract::{Caller, ErrorCode, Failure, Transport};
@@ -28,7 +32,7 @@ use super::login::{self, LoginEndpoint, LoginServer};
 use super::origin::Origins;
 use super::reply::{harden, json, not_found, refusal, slow_down, unauthorized, unavailable, unreadable};
 use super::router::{Endpoint, Route};
-use super::settings::MAX_BODY_BYTES;
+use super::settings::{LARGE_BODY_BYTES, MAX_BODY_BYTES};
 
 /// How long a request waits for its turn.
 const TURN_TIMEOUT: Duration = Duration::from_secs(10);
@@ -152,7 +156,9 @@ pub(super) async fn admit(State(guard): State<Arc<Guard>>, mut request: Request,
     match read {
         Ok(bytes) => {
             room.shrink_to(bytes.len());
-            let mut response = next.run(Request::from_parts(parts, Body::from(bytes))).await;
+            let is_large = bytes.len() >= LARGE_BODY_BYTES;
+            let answer = next.run(Request::from_parts(parts, Body::from(bytes)));
+            let mut response = if is_large { beside_others(answer).await } else { answer.await };
             response.extensions_mut().insert(SharedUse { _shares: Arc::new([turn, room]) });
             // The type was checked above: rmcp says this of a body that it cannot read.
             if response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE {
@@ -162,6 +168,17 @@ pub(super) async fn admit(State(guard): State<Arc<Guard>>, mut request: Request,
         }
         Err(status) => guard.refuse_body(&caller, status).await,
     }
+}
+
+/// Polls a future that works for long without waiting: other connections get another thread meanwhile.
+async fn beside_others<F: Future>(future: F) -> F::Output {
+    let has_others = Handle::current().runtime_flavor() == RuntimeFlavor::MultiThread;
+    let mut future = pin!(future);
+    poll_fn(|task| {
+        let mut poll = || future.as_mut().poll(task);
+        if has_others { block_in_place(poll) } else { poll() }
+    })
+    .await
 }
 
 /// Why a request has no caller.

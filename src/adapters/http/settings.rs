@@ -6,7 +6,10 @@ use bailiwick_config::{Config, PublicUrl, TlsConfig};
 pub const MAX_BODY_BYTES: usize = 4 << 20;
 
 /// How many bytes the bodies of all requests in flight have at most: further requests wait.
-pub(super) const MAX_BODIES_BYTES: usize = 32 << 20;
+/// A body is there several times while it is parsed and judged.
+pub(super) const MAX_BODIES_BYTES: usize = 24 << 20;
+/// From this size on, work with a body must not keep other connections waiting.
+pub(super) const LARGE_BODY_BYTES: usize = 128 << 10;
 /// How many requests are served at the same time; further ones wait.
 pub(super) const MAX_REQUESTS: usize = 320;
 

@@ -61,7 +61,10 @@ async fn operations(
     Extension(caller): Extension<Caller>,
     body: Bytes,
 ) -> Response {
-    api.answer(&caller, chain::read_json(&body)).await
+    let requests = chain::read_json(&body);
+    // It may be large, and what is asked for may take long.
+    drop(body);
+    api.answer(&caller, requests).await
 }
 
 async fn info(

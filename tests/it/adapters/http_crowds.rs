@@ -11,7 +11,7 @@ use tokio::net::{TcpSocket, TcpStream};
 use tokio::task::JoinSet;
 
 use super::login::URL;
-use crate::patience::PATIENCE;
+use crate::patience::{PATIENCE, eventually_some};
 use support::http_client::{api, request, send};
 use support::server::TestServer;
 
@@ -19,9 +19,6 @@ const STAT: &str = r#"{"scope":"app","op":"file.stat"}"#;
 
 /// More connections than the listener keeps open.
 const CROWD: usize = 440;
-
-/// How long a new client may wait on a busy machine. Behind a listener that waits for others it would be 5 seconds and more.
-const SOON: Duration = Duration::from_millis(2_500);
 
 /// After how long a connection that takes nothing more is full.
 const FULL_AFTER: Duration = Duration::from_secs(2);
@@ -112,15 +109,19 @@ async fn clients_that_read_or_send_nothing_or_slowly_keep_no_new_client_waiting(
         let address =
             house.http_with(HttpSettings { public_url: Some(public_url), ..house.settings() }).await;
         let mut crowd = crowd(address, habit).await;
-        let mut slowest = Duration::ZERO;
-        for _ in 0..10 {
-            let began = Instant::now();
-            assert_eq!(send(address, "GET", "/healthz", &[], "").await.status, 200);
-            slowest = slowest.max(began.elapsed());
-            assert_eq!(api(address, &house.token, STAT).await.status, 200);
-        }
+        // Behind a listener that waits for each of those whom it drops it would be many minutes.
+        let answered = tokio::time::timeout(*PATIENCE, async {
+            let mut slowest = Duration::ZERO;
+            for _ in 0..10 {
+                let began = Instant::now();
+                assert_eq!(send(address, "GET", "/healthz", &[], "").await.status, 200);
+                slowest = slowest.max(began.elapsed());
+                assert_eq!(api(address, &house.token, STAT).await.status, 200);
+            }
+            slowest
+        });
+        let slowest = answered.await.unwrap_or_else(|_| panic!("{habit:?} keeps a new client waiting"));
         println!("{habit:?}: the slowest answer of /healthz took {slowest:?}");
-        assert!(slowest < SOON, "{habit:?}: {slowest:?}");
         crowd.shutdown().await;
         house.end().await;
     }
@@ -141,12 +142,10 @@ async fn a_body_beyond_the_limit_that_stalls_is_answered_at_once() {
     for _ in 0..5 {
         stream.write_all(&chunk).await.expect("what nobody reads is taken all the same");
     }
-    let began = Instant::now();
     let mut answer = String::new();
     stream.read_to_string(&mut answer).await.expect("an answer, and the end");
+    // A body that is waited for is answered with 408, after 30 seconds.
     assert!(answer.starts_with("HTTP/1.1 413"), "{answer}");
-    // A body that is waited for is waited for 30 seconds.
-    assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
     house.end().await;
 }
 
@@ -185,23 +184,25 @@ async fn large_bodies_of_one_caller_leave_room_for_another() {
     let other = house.token("other", None, &["*"], &["*"]);
     let address = house.http().await;
     let bearer = format!("Bearer {}", house.token);
-    // Each announces 4 MB and sends nothing of it: together far more than the bodies in flight may have.
-    let mut stalled = Vec::new();
-    for _ in 0..40 {
-        let mut stream = TcpStream::connect(address).await.expect("accepted");
-        let head = format!(
-            "POST /api/v1/operations HTTP/1.1\r\nHost: localhost\r\nAuthorization: {bearer}\r\n\
-             Content-Type: application/json\r\nContent-Length: 4000000\r\n\r\n"
-        );
-        stream.write_all(head.as_bytes()).await.expect("written");
-        stalled.push(stream);
-    }
-    let large = json!({"scope": "app", "op": "file.write", "target": "large.txt", "input": {"content": "x\n".repeat(1_000_000)}});
-    let began = Instant::now();
-    let reply = api(address, &other, &large.to_string()).await;
-    assert_eq!(reply.status, 200, "{reply:?}");
-    // The others are given up after 10 seconds at the earliest.
-    assert!(began.elapsed() < Duration::from_secs(9), "{:?}", began.elapsed());
-    drop(stalled);
+    let write = json!({"scope": "app", "op": "file.write", "target": "large.txt",
+        "input": {"content": "x\n".repeat(1_000_000)}, "options": {"overwrite": true}});
+    // Those who stall are given up after a while: on a slow computer that may be before the other is answered.
+    eventually_some("another is answered while all of one caller's are held", async || {
+        let mut stalled = JoinSet::new();
+        // Each announces 4 MB and sends nothing of it: together far more than the bodies in flight may have.
+        for _ in 0..40 {
+            let mut stream = TcpStream::connect(address).await.expect("accepted");
+            let head = format!(
+                "POST /api/v1/operations HTTP/1.1\r\nHost: localhost\r\nAuthorization: {bearer}\r\n\
+                 Content-Type: application/json\r\nContent-Length: 4000000\r\n\r\n"
+            );
+            stream.write_all(head.as_bytes()).await.expect("written");
+            stalled.spawn(async move { stream.read(&mut [0]).await });
+        }
+        let reply = api(address, &other, &write.to_string()).await;
+        let are_held = stalled.try_join_next().is_none();
+        (reply.status == 200 && are_held).then_some(())
+    })
+    .await;
     house.end().await;
 }
