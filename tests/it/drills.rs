@@ -2,6 +2,7 @@
 
 mod stress;
 
+use std::fs;
 use std::process::Command;
 
 use crate::needs::lacks_program;
@@ -23,4 +24,22 @@ pub fn run_drill(name: &str, programs: &[&str]) {
     let printed = String::from_utf8_lossy(&ran.stdout);
     println!("{printed}");
     assert!(ran.status.success(), "{printed}\n{}", String::from_utf8_lossy(&ran.stderr));
+}
+
+#[test]
+fn every_drill_is_run_by_a_test_of_the_set_stress_and_described() {
+    let read = |path: &str| fs::read_to_string(repository().join(path)).expect("there");
+    let sources: String =
+        ["tests/it/drills/stress.rs", "tests/it/edits/stress.rs", "tests/it/adapters/stress.rs"]
+            .map(read)
+            .concat();
+    let page = read("CONTRIBUTING.md");
+    for entry in fs::read_dir(repository().join("tests/drills")).expect("there").flatten() {
+        let name = entry.file_name().into_string().expect("UTF-8");
+        if name.ends_with(".py") {
+            continue;
+        }
+        assert!(sources.contains(&format!("run_drill(\"{name}\"")), "no test runs tests/drills/{name}");
+        assert!(page.contains(&format!("| `{name}")), "CONTRIBUTING.md has no row for {name}");
+    }
 }

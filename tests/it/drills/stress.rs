@@ -1,4 +1,4 @@
-//! The drills that no test of a family runs: kills, disks, clocks, damage, starvation, floods and long work.
+//! The drills that no test of a family runs.
 
 use super::run_drill;
 use crate::needs::require_program;
@@ -45,4 +45,23 @@ fn floods_of_requests_without_a_right_leave_the_service_in_reach_and_small() {
 #[test]
 fn a_service_that_works_for_long_stays_as_it_is() {
     run_drill("soak", &[]);
+}
+
+#[test]
+fn what_is_kept_stays_within_its_bounds_at_every_moment() {
+    run_drill("bounds", &[]);
+}
+
+// Processor time is read from /proc.
+#[cfg(target_os = "linux")]
+#[test]
+fn two_gigabytes_of_output_are_counted_and_take_no_memory() {
+    run_drill("long-output", &[]);
+}
+
+// Memory is read from /proc.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_project_of_very_many_files_is_answered_in_time_and_honestly() {
+    run_drill("many-files", &["git"]);
 }
