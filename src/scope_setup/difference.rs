@@ -28,6 +28,7 @@ const LISTS: &[(&str, &str)] = &[
     ("askOperations", "needs your approval for the operation"),
     ("askFiles", "needs your approval for the files"),
     ("askFirstUse", "needs your approval for the first use of"),
+    ("untrustedFiles", "does not trust the files"),
     ("openSensitive", "opens"),
     ("closedFiles", "closes"),
     ("searchPath", "finds programs in"),
@@ -36,6 +37,10 @@ const LISTS: &[(&str, &str)] = &[
     ("deniedWindows", "never shows windows"),
     ("openSensitiveWindows", "shows windows"),
 ];
+
+/// What `afterUntrusted` means.
+const AFTER_UNTRUSTED: &str = "for what can send data, opens sensitive files or changes another scope, for a day after a client \
+                               has read the network, the screen or files that are not trusted";
 
 /// How many statements of one kind are printed one by one.
 const MAX_ALIKE: usize = 6;
@@ -147,6 +152,10 @@ fn statements(scope: &ScopeConfig) -> Vec<Statement> {
             if value["otherwise"] == "ask" {
                 all.push(Statement::new("needs your approval for other hosts", String::new()));
             }
+            continue;
+        }
+        if field == "afterUntrusted" {
+            all.push(Statement::new("needs your approval", AFTER_UNTRUSTED));
             continue;
         }
         let verb = LISTS.iter().find(|(list, _)| list == field).map(|(_, words)| *words);

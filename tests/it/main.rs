@@ -74,6 +74,7 @@ mod terminal;
 mod transcripts;
 // What is waited for is what programs of Unix do.
 #[cfg(target_os = "linux")]
+mod untrusted;
 mod wait;
 
 use support::{installation, needs, patience, ports, source, system, temporary};

@@ -197,9 +197,17 @@ fn envelope() -> impl Strategy<Value = Envelope> {
 
 /// Judges, and gives the refusal if there is one.
 fn refusal(scopes: &Scopes, caller: &Caller, envelope: &Envelope) -> Option<Failure> {
-    decide(&Case { caller, envelope, scopes, catalogue: &*REGISTRY, approvals: &[], is_rollback: false })
-        .err()
-        .map(|denial| denial.failure)
+    decide(&Case {
+        caller,
+        envelope,
+        scopes,
+        catalogue: &*REGISTRY,
+        approvals: &[],
+        untrusted: &[],
+        is_rollback: false,
+    })
+    .err()
+    .map(|denial| denial.failure)
 }
 
 proptest! {
@@ -269,7 +277,7 @@ proptest! {
     ) {
         let world = PolicyScope::empty();
         let scopes = world.compile(&[app, lib]);
-        let case = Case { caller: &caller, envelope: &envelope, scopes: &scopes, catalogue: &*REGISTRY, approvals: &[], is_rollback: false };
+        let case = Case { caller: &caller, envelope: &envelope, scopes: &scopes, catalogue: &*REGISTRY, approvals: &[], untrusted: &[], is_rollback: false };
         let verdicts = explain(&case);
         prop_assert_eq!(verdicts.len(), STAGES.len());
         let first = verdicts.iter().find_map(|verdict| match &verdict.verdict {

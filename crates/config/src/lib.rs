@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(test, expect(clippy::disallowed_methods, reason = "tests make and look at files of their own"))]
 
+mod after_untrusted;
 mod commands;
 mod edit_lock;
 mod error;
@@ -21,6 +22,7 @@ mod tls;
 mod token_names;
 mod tokens;
 
+pub use after_untrusted::AfterUntrusted;
 pub use commands::{
     CommandRule, HostList, NetworkRule, NotWords, OtherHosts, ProcessLifetime, SandboxLevel, ShellMode,
     TokenPattern, TokenRule, UndoMode, Words,

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use bailiwick_contract::{Capability, Effect, Network, ScopeType};
 
+use super::after_untrusted::AfterUntrusted;
 use super::commands::{CommandRule, NetworkRule, ProcessLifetime, SandboxLevel, ShellMode, UndoMode};
 use super::public_url::PublicUrl;
 use super::screens::WindowPattern;
@@ -169,6 +170,14 @@ pub struct ScopePolicy {
     /// Capabilities (`fs:write`) and programs (`npm`) whose first use in a session of a client needs approval.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ask_first_use: Vec<String>,
+    /// What happens after a client has read what anybody may have written: `off` (default), or `ask`: for a day, what can send,
+    /// opens sensitive files or changes something in another scope needs approval.
+    #[serde(skip_serializing_if = "AfterUntrusted::is_off")]
+    pub after_untrusted: AfterUntrusted,
+    /// Globs (relative to a root) of files that anybody may have written, for `afterUntrusted`; other files of the scope are
+    /// trusted.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub untrusted_files: Vec<String>,
     /// Kinds of operations whose approval counts when it is given in the client that asks, where that can ask its user:
     /// `read_only`, `writes`, `destroys`, `runs_code`, `captures`, `controls_desktop`. Default none: a client can be set to answer on its own.
     #[serde(skip_serializing_if = "Vec::is_empty")]

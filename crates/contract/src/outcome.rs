@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Failure, Json, time};
+use super::{ContentOrigin, Failure, Json, time};
 
 /// An image that goes with a result; MCP clients get it as an image, not as text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,6 +28,8 @@ pub struct Outcome {
     pub started_at_ms: i64,
     /// How long it took, policy and work together, in microseconds.
     pub duration_us: u64,
+    /// Where its content comes from, if that is untrusted; `None` for files that are trusted, and for failures.
+    pub origin: Option<ContentOrigin>,
     /// Data, or why there is none.
     pub result: Result<Json, Failure>,
     /// What the client should know besides the result: all of a success, and of a failure that it has no row.
@@ -87,6 +89,7 @@ impl Outcome {
             op: &self.op,
             started_at: time::rfc3339(self.started_at_ms),
             duration_ms: self.duration_us as f64 / 1_000.0,
+            origin: self.origin,
         }
     }
 }
@@ -101,6 +104,8 @@ struct Head<'a> {
     op: &'a str,
     started_at: String,
     duration_ms: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    origin: Option<ContentOrigin>,
 }
 
 impl Reply {

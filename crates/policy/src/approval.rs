@@ -15,6 +15,7 @@ use super::command::{JudgedCommand, PermittedCommand, RuleChange};
 use super::located_path::LocatedPath;
 use super::paths::ASK_FILES;
 use super::stage::path::AskedPath;
+use super::untrusted::{AFTER_UNTRUSTED, UntrustedCause};
 
 /// One request that needs approval, as it was judged.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -92,6 +93,8 @@ pub(super) struct ApprovalSubject<'a> {
     /// The paths that `askFiles` matches.
     pub files: &'a [AskedPath],
     pub command: Option<&'a JudgedCommand>,
+    /// What the caller has read before, where that is why it is asked.
+    pub untrusted: Option<UntrustedCause<'a>>,
 }
 
 impl ApprovalSubject<'_> {
@@ -101,6 +104,7 @@ impl ApprovalSubject<'_> {
             || !self.operations.is_empty()
             || !self.files.is_empty()
             || self.command.is_some_and(JudgedCommand::is_asked)
+            || self.untrusted.is_some()
     }
 }
 
@@ -136,10 +140,13 @@ impl Question {
             let shown: Vec<String> = asked.files.iter().map(|file| format!("`{}`", file.shown)).collect();
             why.push(format!("{} needs approval in scope `{}`", shown.join(" and "), scope.id()));
         }
+        let untrusted = asked.untrusted.as_ref();
+        why.extend(untrusted.map(|cause| cause.why(spec.name, scope.id())));
         let rule = match (why.len(), refusal.as_ref().and_then(Failure::rule)) {
             (1, Some(rule)) => rule.to_owned(),
             _ if !names.is_empty() => "scope-ask".to_owned(),
             _ if !asked.operations.is_empty() => "ask-operations".to_owned(),
+            _ if untrusted.is_some() => AFTER_UNTRUSTED.to_owned(),
             _ => ASK_FILES.to_owned(),
         };
         let removed: Vec<String> = asked.operations.iter().map(|it| (*it).to_owned()).collect();
@@ -151,7 +158,8 @@ impl Question {
             None => Some(RuleChange::default()),
             Some(judged) => judged.allowed_by().cloned(),
         };
-        let change = change.map(|change| {
+        // No rule says that a client may send what it was told to.
+        let change = change.filter(|_| untrusted.is_none()).map(|change| {
             change.and_removes(scope.id(), removed.clone()).and_opens(scope.id(), files.clone())
         });
         let permitted = asked.command.map(|judged| &judged.permitted);
@@ -167,6 +175,11 @@ impl Question {
             let plan = serde_json::to_string(command.plan()).expect("a plan has a JSON form");
             feed_text(&mut hash, &plan);
         }
+        // What was approved before the read counts for nothing after it.
+        if let Some(cause) = untrusted {
+            feed_text(&mut hash, AFTER_UNTRUSTED);
+            feed_text(&mut hash, &cause.read.operation_id);
+        }
         Self {
             scope: scope.id().to_owned(),
             op: spec.name,
@@ -178,7 +191,7 @@ impl Question {
             rule,
             why,
             change,
-            client_may_answer: scope.takes_approvals_of_clients(spec.effect),
+            client_may_answer: untrusted.is_none() && scope.takes_approvals_of_clients(spec.effect),
             is_first_use: false,
             key: hex(&hash.finalize()),
         }

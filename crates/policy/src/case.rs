@@ -6,7 +6,7 @@ use bailiwick_contract::{
     Access, Caller, Capability, CommandInput, CommonOptions, Envelope, Failure, OperationSpec, RawPath,
 };
 
-use super::{Approval, Scopes};
+use super::{Approval, Scopes, UntrustedRead};
 
 /// One request before judgement.
 pub struct Case<'a> {
@@ -20,6 +20,9 @@ pub struct Case<'a> {
     pub catalogue: &'a dyn Catalogue,
     /// What the user has approved, as far as it was taken for this request.
     pub approvals: &'a [Approval],
+    /// What the caller has read in the last day that anybody may have written, oldest first; one for each scope. Only scopes with
+    /// `afterUntrusted` look at it.
+    pub untrusted: &'a [UntrustedRead],
     /// Whether the service takes back what a batch has changed that was permitted: nothing is asked about again. No client
     /// can say so.
     pub is_rollback: bool,

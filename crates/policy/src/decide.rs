@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use bailiwick_config::AfterUntrusted;
 use bailiwick_contract::{Capability, Effect, Failure, StageName};
 
 use super::approval::{ApprovalSubject, RequestKey, SessionKey, target_of};
@@ -15,7 +16,8 @@ use super::stage::{
     STAGES, approval, capability, command, input, limits, needs, operation, path, scope, scope_type, screen,
     sensitive,
 };
-use super::{Candidate, Case, Grants, Need, Permit, Question, Scope};
+use super::untrusted::{UntrustedCause, origin_of};
+use super::{Candidate, Case, Grants, Need, PathRules, Permit, Question, Scope};
 
 /// A refusal, with what is known about the request for the audit.
 #[derive(Debug)]
@@ -137,7 +139,9 @@ fn judge(case: &Case<'_>, walk: &mut Walk) -> Judgement {
     );
     let targets = walk.ask(
         readable,
-        |((scope, candidate), parsed)| path::check(scope, candidate.spec(), case.envelope, parsed),
+        |((scope, candidate), parsed)| {
+            path::check(scope, candidate.spec(), case.envelope, parsed, rules_after(case, scope))
+        },
         path::Targets::note,
     );
     let permitted = walk.ask(targets.as_ref(), sensitive::check, |_| {
@@ -173,6 +177,7 @@ fn judge(case: &Case<'_>, walk: &mut Walk) -> Judgement {
                 judged: judged.as_ref().and_then(Option::as_ref),
                 targets: targets.as_ref().unwrap_or(&nowhere),
                 needs: parsed.as_ref().map_or(&[], |parsed| &parsed.needs),
+                is_dry_run: parsed.as_ref().is_some_and(|parsed| parsed.common.dry_run),
             };
             questions = subject.questions(case, scope, grants.as_ref());
             approval::check(&questions, case.approvals)
@@ -216,14 +221,20 @@ fn judge(case: &Case<'_>, walk: &mut Walk) -> Judgement {
     let later = scope.as_deref().filter(|_| asks_later).map(|scope| {
         Later::new(request_key(case, scope, &targets), SessionKey::new(case.caller, scope.id()))
     });
-    let rules = scope.as_deref().filter(|_| case.is_rollback);
-    let rules = rules.map(|scope| Arc::new(scope.path_rules().without_questions()));
+    let rules = match scope.as_deref() {
+        Some(scope) if case.is_rollback => Some(Arc::new(scope.path_rules().without_questions())),
+        scope => rules_after(case, scope).map(Arc::clone),
+    };
+    let asks = scope.as_deref().is_some_and(|scope| scope.after_untrusted() == AfterUntrusted::Ask);
+    let untrusted = case.untrusted.first().filter(|_| asks && approved.is_none()).cloned();
     judgement.permit = Some(Permit {
         spec,
         rules,
         approved,
         was_asked: !questions.is_empty(),
         later,
+        origin: origin_of(spec, scope.as_deref(), &targets),
+        untrusted,
         capability: needed.capability,
         grants,
         target: permitted.target,
@@ -237,6 +248,11 @@ fn judge(case: &Case<'_>, walk: &mut Walk) -> Judgement {
     judgement
 }
 
+/// Returns the rules for paths of a request after untrusted content was read, where they are others.
+fn rules_after<'a>(case: &Case<'_>, scope: Option<&'a Scope>) -> Option<&'a Arc<PathRules>> {
+    scope.filter(|_| !case.untrusted.is_empty() && !case.is_rollback)?.rules_after_untrusted()
+}
+
 fn case_of_scope(found: Option<&Option<Arc<Scope>>>) -> Option<String> {
     found?.as_ref().map(|scope| scope.id().to_owned())
 }
@@ -248,6 +264,7 @@ struct Subject<'a> {
     judged: Option<&'a JudgedCommand>,
     targets: &'a path::Targets,
     needs: &'a [Need],
+    is_dry_run: bool,
 }
 
 impl Subject<'_> {
@@ -263,6 +280,14 @@ impl Subject<'_> {
             operations: self.asked_operations(case, scope),
             files: &self.targets.asked,
             command: self.judged,
+            untrusted: UntrustedCause::of(
+                case.untrusted,
+                scope,
+                spec,
+                self.judged,
+                self.targets,
+                !spec.effect.is_read_only() && !self.is_dry_run,
+            ),
         };
         let target = || target_of(self.targets.path.as_ref(), self.targets.id.as_deref());
         if asked.is_asked() {

@@ -29,6 +29,7 @@ mod sensitive_rows;
 mod sensitive_windows;
 mod terminal_windows;
 mod stage;
+mod untrusted;
 
 pub use approval::{Approval, Question};
 pub use case::{Candidate, Case, Catalogue, InputPath, Need, Parsed};
@@ -49,3 +50,4 @@ pub use sensitive_rows::SENSITIVE;
 pub use sensitive_windows::{SENSITIVE_WINDOWS, SensitiveWindowRow};
 pub use stage::{STAGES, Stage};
 pub use terminal_windows::is_terminal;
+pub use untrusted::{AFTER_UNTRUSTED, UntrustedRead, shows_untrusted};

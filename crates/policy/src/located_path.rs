@@ -8,7 +8,7 @@ use bailiwick_platform::fs::RelPath;
 
 use super::paths::{ASK_FILES, CLOSED_FILES};
 use super::program_settings;
-use super::{PathRules, ScopeRoot};
+use super::{AFTER_UNTRUSTED, PathRules, ScopeRoot};
 
 /// A path beneath a root that no rule has judged yet. It opens nothing: see [`super::PermittedPath`].
 #[derive(Debug, Clone)]
@@ -56,6 +56,11 @@ impl LocatedPath {
             )
         } else if rule == CLOSED_FILES {
             (format!("`{shown}` is closed in this scope"), self.rules.opening_hint(&self.rel, self.access))
+        } else if rule == AFTER_UNTRUSTED {
+            (
+                format!("`{shown}` is sensitive, and this client has read untrusted content"),
+                "Read it by its name with file.read, which the user can approve.".to_owned(),
+            )
         } else if rule == ASK_FILES {
             (
                 format!(

@@ -16,6 +16,7 @@ use bailiwick_platform::names::OsStrExt;
 use bailiwick_platform::quoting::quote;
 
 use super::sensitive::{NameFolder, fold, is_needed_by_commands, rule_for};
+use super::untrusted::AFTER_UNTRUSTED;
 
 /// The rule that closes files of variables, such as `.env`.
 pub const ENVIRONMENT_FILE: &str = "environment-file";
@@ -33,6 +34,8 @@ pub struct PathRules {
     closed_patterns: Vec<String>,
     ask_files: GlobSet,
     ask_patterns: Vec<String>,
+    /// Whether sensitive files that the scope opens are closed all the same, but for one that is asked about.
+    asks_sensitive: bool,
     /// The one path that is asked about in a request: it is not closed by that.
     named: Option<RelPath>,
     own_folders: Vec<FileId>,
@@ -80,6 +83,7 @@ impl PathRules {
             closed_patterns: policy.closed_files.clone(),
             ask_files: globs("policy.askFiles", &policy.ask_files)?,
             ask_patterns: policy.ask_files.clone(),
+            asks_sensitive: false,
             named: None,
             own_folders,
             refuse_hard_links: policy.refuse_hard_links,
@@ -118,6 +122,15 @@ impl PathRules {
         self.asking_by(GlobSet::empty(), Vec::new(), None)
     }
 
+    /// Returns the rules after untrusted content was read: a sensitive file that the scope opens needs approval by its name.
+    pub(super) fn after_untrusted(&self) -> Self {
+        let (ask_files, ask_patterns) = (self.ask_files.clone(), self.ask_patterns.clone());
+        let mut rules = Self { asks_sensitive: true, ..self.asking_by(ask_files, ask_patterns, None) };
+        rules.fingerprint =
+            Sha256::new().chain_update(rules.fingerprint).chain_update(AFTER_UNTRUSTED).finalize().into();
+        rules
+    }
+
     fn asking_by(&self, ask_files: GlobSet, ask_patterns: Vec<String>, named: Option<RelPath>) -> Self {
         let mut hash = Sha256::new();
         hash.update(self.fingerprint);
@@ -133,6 +146,7 @@ impl PathRules {
             closed_patterns: self.closed_patterns.clone(),
             ask_files,
             ask_patterns,
+            asks_sensitive: self.asks_sensitive,
             named,
             own_folders: self.own_folders.clone(),
             refuse_hard_links: self.refuse_hard_links,
@@ -216,6 +230,9 @@ impl PathRules {
         if self.closed_files.is_match(path) {
             return Some(CLOSED_FILES);
         }
+        if self.asks_sensitive && rule.is_some() && !self.is_named(&rel) {
+            return Some(AFTER_UNTRUSTED);
+        }
         (self.ask_files.is_match(path) && !self.is_named(&rel)).then_some(ASK_FILES)
     }
 
@@ -223,7 +240,7 @@ impl PathRules {
     /// cannot do without and that hold no secret of the user as a rule. `policy.closedFiles` closes those too.
     pub fn rule_for_commands(&self, folder: &RelPath, name: &OsStr) -> Option<&'static str> {
         let rule = self.rule_for_child(folder, name, Access::Read)?;
-        if [CLOSED_FILES, ASK_FILES].contains(&rule)
+        if [CLOSED_FILES, ASK_FILES, AFTER_UNTRUSTED].contains(&rule)
             || !is_needed_by_commands(&NameFolder::below(folder), &fold(name.as_bytes()))
         {
             return Some(rule);
@@ -310,7 +327,7 @@ fn glob_of(path: &RelPath) -> String {
 }
 
 /// Compiles globs that match whole paths, whatever their case.
-fn globs(field: &str, patterns: &[String]) -> Result<GlobSet, Failure> {
+pub(super) fn globs(field: &str, patterns: &[String]) -> Result<GlobSet, Failure> {
     let mut set = GlobSetBuilder::new();
     for pattern in patterns {
         let glob = GlobBuilder::new(pattern).literal_separator(true).case_insensitive(true).build().map_err(

@@ -3,15 +3,16 @@
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use bailiwick_contract::{
-    Access, Capability, CommandInput, CommonOptions, Failure, Limits, OperationSpec, RawPath, StageName,
+    Access, Capability, CommandInput, CommonOptions, ContentOrigin, ErrorCode, FOR_USER, Failure, Limits,
+    Network, OperationSpec, RawPath, StageName,
 };
 
 use super::approval::{ApprovalSubject, RequestKey, SessionKey, target_of};
 use super::command::{Grant, JudgedCommand, PermittedCommand};
 use super::located_path::LocatedPath;
 use super::{
-    Approval, Grants, Parsed, PathRules, PermittedPath, Question, Scope, ScreenRules, WritablePath,
-    closed_words,
+    AFTER_UNTRUSTED, Approval, Grants, Parsed, PathRules, PermittedPath, Question, Scope, ScreenRules,
+    UntrustedRead, WritablePath, closed_words,
 };
 
 /// A judged target.
@@ -55,6 +56,10 @@ pub struct Permit {
     /// Whether the request, or the first use of something in it, needed approval.
     pub(super) was_asked: bool,
     pub(super) later: Option<Later>,
+    /// Where the content comes from that it shows.
+    pub(super) origin: Option<ContentOrigin>,
+    /// What the caller has read before, where the scope asks after that and nobody has approved this request.
+    pub(super) untrusted: Option<UntrustedRead>,
     /// The rules for paths, where they are not those of the scope.
     pub(super) rules: Option<Arc<PathRules>>,
 }
@@ -220,6 +225,7 @@ impl Permit {
             operations: Vec::new(),
             files: &[],
             command: Some(judged),
+            untrusted: None,
         };
         let question = match judged.is_asked() {
             true => Question::new(&asked, later.request),
@@ -265,6 +271,29 @@ impl Permit {
     pub fn screen(&self) -> Result<&ScreenRules, Failure> {
         let scope = self.needed_scope()?;
         Ok(scope.screen())
+    }
+
+    /// Returns where the content comes from that it shows, if that is untrusted, as far as it is known before it runs.
+    pub fn origin(&self) -> Option<ContentOrigin> {
+        self.origin
+    }
+
+    /// Checks that input may go to a process that has this network: it may have been started under other rules.
+    ///
+    /// # Errors
+    /// `permission_denied` where the caller has read untrusted content, and the process can send it.
+    pub fn check_sending(&self, network: Network) -> Result<(), Failure> {
+        match (network, &self.untrusted) {
+            (Network::Hosts | Network::Full, Some(_)) => Err(Failure::new(
+                ErrorCode::PermissionDenied,
+                "the process reaches the network, which commands of the scope do not any more, and this client has read \
+                 untrusted content",
+            )
+            .at_stage(StageName::Approval)
+            .detail("rule", AFTER_UNTRUSTED)
+            .hint(format!("{FOR_USER}`bailiwick processes stop` ends it; one that is started now has no network."))),
+            _ => Ok(()),
+        }
     }
 
     /// Returns the limits that hold.

@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use globset::GlobSet;
 use sha2::{Digest, Sha256};
 
-use bailiwick_config::{Config, ScopeConfig, UndoMode};
+use bailiwick_config::{AfterUntrusted, Config, ScopeConfig, UndoMode};
 use bailiwick_contract::limits::{MAX_TIMEOUT_SECONDS, SCOPE_OUTPUT_BYTES};
 use bailiwick_contract::{
     Access, Caller, Capability, Effect, ErrorCode, FOR_USER, Failure, RawPath, SCOPE, ScopeType, StageName,
@@ -21,6 +22,7 @@ use bailiwick_platform::quoting::quote;
 use super::command::Commands;
 use super::first_use::FirstUses;
 use super::located_path::LocatedPath;
+use super::paths::globs;
 use super::root_paths::{RootPaths, link_in_roots, unreachable};
 use super::{PathRules, PermittedPath, ProcessPolicy, ScreenRules};
 
@@ -95,6 +97,10 @@ pub struct Scope {
     storage_key: String,
     ask_operations: Vec<String>,
     first_uses: FirstUses,
+    after_untrusted: AfterUntrusted,
+    /// The rules for paths after untrusted content was read, where they are others.
+    rules_after_untrusted: Option<Arc<PathRules>>,
+    untrusted_files: GlobSet,
 }
 
 /// Returns the name of a scope in stores: by its folders too, so that a scope that was given other ones finds nothing of the old.
@@ -179,6 +185,10 @@ impl Scope {
             ));
         }
         let rules = Arc::new(PathRules::compile(&config.id, &config.policy, own.ids())?);
+        let after_untrusted = config.policy.after_untrusted;
+        let has_rules_after =
+            after_untrusted == AfterUntrusted::Ask && !config.policy.open_sensitive.is_empty();
+        let rules_after_untrusted = has_rules_after.then(|| Arc::new(rules.after_untrusted()));
         let commands = Commands::compile(&config.id, &config.policy)?;
         let mut roots: Vec<Arc<ScopeRoot>> = Vec::new();
         for path in &config.roots {
@@ -221,6 +231,9 @@ impl Scope {
             storage_key: storage_key(config),
             ask_operations: asked_operations(&config.policy.ask_operations)?,
             first_uses: FirstUses::compile(&config.policy.ask_first_use)?,
+            after_untrusted,
+            rules_after_untrusted,
+            untrusted_files: globs("policy.untrustedFiles", &config.policy.untrusted_files)?,
         })
     }
 
@@ -297,6 +310,30 @@ impl Scope {
     /// Returns what needs approval the first time in a session.
     pub(super) fn first_uses(&self) -> &FirstUses {
         &self.first_uses
+    }
+
+    /// Returns what happens after a client has read untrusted content.
+    pub fn after_untrusted(&self) -> AfterUntrusted {
+        self.after_untrusted
+    }
+
+    /// Returns whether the policy names files that anybody may have written.
+    pub fn has_untrusted_files(&self) -> bool {
+        !self.untrusted_files.is_empty()
+    }
+
+    /// Returns whether a path, as results name it, is one of a file that anybody may have written.
+    pub fn is_untrusted_file(&self, shown: &str) -> bool {
+        let path = match shown.split_once(':') {
+            Some((root, rest)) if self.roots.iter().any(|it| it.name == root) => rest,
+            _ => shown,
+        };
+        self.untrusted_files.is_match(path)
+    }
+
+    /// Returns the rules for paths after untrusted content was read, where they are others.
+    pub(super) fn rules_after_untrusted(&self) -> Option<&Arc<PathRules>> {
+        self.rules_after_untrusted.as_ref()
     }
 
     /// Returns how the scope stands to a capability: deny beats ask beats grant.
@@ -542,6 +579,18 @@ impl Scopes {
     /// Finds a scope by id.
     pub fn find(&self, id: &str) -> Option<&Arc<Scope>> {
         self.list.iter().find(|scope| scope.id == id)
+    }
+
+    /// Returns whether any scope asks after untrusted content was read.
+    pub fn ask_after_untrusted(&self) -> bool {
+        self.list.iter().any(|scope| scope.after_untrusted == AfterUntrusted::Ask)
+    }
+
+    /// Returns whether a request may be one to a scope that asks after untrusted content was read.
+    pub fn asks_after_untrusted(&self, caller: &Caller, named: Option<&str>) -> bool {
+        self.open_to(caller).any(|scope| {
+            scope.after_untrusted == AfterUntrusted::Ask && named.is_none_or(|id| id == scope.id)
+        })
     }
 
     /// Returns every scope, no matter who may name it.

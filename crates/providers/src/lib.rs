@@ -27,5 +27,6 @@ pub mod secret_prompt;
 pub mod snapshot;
 pub mod syntax;
 pub mod terminal;
+pub mod untrusted_reads;
 pub mod versions;
 pub mod wait;

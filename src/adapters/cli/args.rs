@@ -12,7 +12,9 @@ use bailiwick_contract::Capability;
 
 use super::ask;
 use super::client::{ClientCommand, ClientKind, ClientsAtSetup};
-pub use super::policy_args::{PolicyCommand, PolicyLearnArgs, PolicyTestArgs, PolicyWhyArgs};
+pub use super::policy_args::{
+    PolicyCommand, PolicyLearnArgs, PolicyTestArgs, PolicyUntrustedArgs, PolicyWhyArgs,
+};
 use super::printer::Printer;
 use super::scope::ScopeCommand;
 pub use super::tunnel_args::{TunnelCommand, TunnelManualArgs};

@@ -36,6 +36,7 @@ mod policy;
 mod policy_args;
 mod policy_learn;
 mod policy_replay;
+mod policy_untrusted;
 mod policy_why;
 mod printer;
 mod processes;

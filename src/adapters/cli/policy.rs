@@ -10,6 +10,7 @@ use bailiwick_contract::{Envelope, Failure, Transport};
 use bailiwick_engine::operations::FAMILIES;
 use bailiwick_engine::registry::Registry;
 use bailiwick_policy::{Case, StageVerdict, Verdict, explain};
+use bailiwick_providers::untrusted_reads::UntrustedReads;
 
 use super::args::Shared;
 use super::call::Words;
@@ -72,12 +73,17 @@ pub fn run(shared: &Shared, words: Words) -> Result<Report, Failure> {
     let is_verbose = words.verbose || shared.verbose;
     let envelope = words.envelope()?;
     let registry = Registry::new(FAMILIES);
+    let untrusted = match scopes.asks_after_untrusted(&caller, envelope.scope.as_deref()) {
+        true => UntrustedReads::below(&home.dirs.state).of(&caller),
+        false => Vec::new(),
+    };
     let case = Case {
         caller: &caller,
         envelope: &envelope,
         scopes: &scopes,
         catalogue: &registry,
         approvals: &[],
+        untrusted: &untrusted,
         is_rollback: false,
     };
     let verdicts = explain(&case);

@@ -33,6 +33,20 @@ pub enum PolicyCommand {
     /// Prints commands, and changes nothing without --apply.
     #[command(verbatim_doc_comment)]
     Learn(PolicyLearnArgs),
+    /// List clients that read untrusted content, or forget it
+    ///
+    /// In a scope with `--after-untrusted ask`, a client that has read the network, the screen or files
+    /// that are not trusted needs approval for a day for what can send data.
+    #[command(verbatim_doc_comment)]
+    Untrusted(PolicyUntrustedArgs),
+}
+
+/// `policy untrusted`.
+#[derive(Debug, Args)]
+pub struct PolicyUntrustedArgs {
+    /// Forget what this client has read: a token's name, or local
+    #[arg(long, value_name = "CLIENT")]
+    pub forget: Option<String>,
 }
 
 /// `policy why`.

@@ -16,7 +16,7 @@ use bailiwick_engine::requests::{StoredJudge, StoredVerdict, Unjudged, recorded}
 use bailiwick_history::{Entry, Filter};
 use bailiwick_platform::quoting::quote_command;
 use bailiwick_policy::command::Decision;
-use bailiwick_policy::{OwnFolders, Scopes};
+use bailiwick_policy::{OwnFolders, Scopes, UntrustedRead};
 
 use super::args::PolicyTestArgs;
 use super::columns::cut;
@@ -118,7 +118,7 @@ pub fn run(home: &Home, args: &PolicyTestArgs) -> Result<Report, Failure> {
     let config = Config::load(&args.file).map_err(|error| error.for_person())?;
     let scopes = Scopes::compile(&config, &OwnFolders::of(&home.dirs))?;
     let now = bailiwick_contract::time::now_ms();
-    let mut filter = Filter {
+    let filter = Filter {
         scope: args.scope.clone(),
         since_ms: args.since.as_deref().map(|when| since(when, now)).transpose()?,
         limit: ROWS,
@@ -131,17 +131,42 @@ pub fn run(home: &Home, args: &PolicyTestArgs) -> Result<Report, Failure> {
     }
     let rights = Rights::of(home)?;
     let caller = |name: &str, transport| rights.caller(name, transport);
-    let judge = StoredJudge::new(&scopes, &registry, &caller);
+    let mut judge = StoredJudge::new(&scopes, &registry, &caller);
+    note_reads(home, &scopes, &mut judge, &filter)?;
     let mut found = ReplayCounts::default();
+    for_each_row(home, filter, |row| found.add(row, &judge))?;
+    Ok(found.report())
+}
+
+/// Notes what was read that anybody may have written, in a day before the requests that a filter finds, where a scope asks
+/// after that.
+///
+/// # Errors
+/// When the history cannot be read.
+pub fn note_reads(
+    home: &Home,
+    scopes: &Scopes,
+    judge: &mut StoredJudge<'_>,
+    filter: &Filter,
+) -> Result<(), Failure> {
+    if !scopes.ask_after_untrusted() {
+        return Ok(());
+    }
+    // A read in one scope counts in the others.
+    let since_ms = filter.since_ms.map(|since_ms| since_ms.saturating_sub(UntrustedRead::LIFE_MS));
+    let filter = Filter { scope: None, since_ms, ..filter.clone() };
+    for_each_row(home, filter, |row| judge.note_read(row))
+}
+
+fn for_each_row(home: &Home, mut filter: Filter, mut each: impl FnMut(&Entry)) -> Result<(), Failure> {
     loop {
         let page = history::read(home, &filter)?;
-        page.entries.iter().for_each(|row| found.add(row, &judge));
+        page.entries.iter().for_each(&mut each);
         if page.next.is_none() {
-            break;
+            return Ok(());
         }
         filter.cursor = page.next;
     }
-    Ok(found.report())
 }
 
 /// The rights that callers have now.

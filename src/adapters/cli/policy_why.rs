@@ -11,7 +11,7 @@ use bailiwick_contract::{Failure, StageName};
 use bailiwick_engine::operations::FAMILIES;
 use bailiwick_engine::registry::Registry;
 use bailiwick_engine::requests::{StoredJudge, StoredVerdict, Unjudged, recorded, was_approved};
-use bailiwick_history::Entry;
+use bailiwick_history::{Entry, Filter};
 use bailiwick_platform::quoting::quote;
 use bailiwick_policy::Verdict;
 use bailiwick_policy::command::Decision;
@@ -19,7 +19,7 @@ use bailiwick_policy::command::Decision;
 use super::args::PolicyWhyArgs;
 use super::history;
 use super::home::Home;
-use super::policy_replay::{DecisionOutput, Rights, about};
+use super::policy_replay::{DecisionOutput, Rights, about, note_reads};
 use super::printer::{Paint, Report, labelled, one_line, paint};
 
 /// `policy why`.
@@ -64,7 +64,11 @@ pub fn run(home: &Home, args: &PolicyWhyArgs) -> Result<Report, Failure> {
     })?;
     let (scopes, registry, rights) = (home.scopes()?, Registry::new(FAMILIES), Rights::of(home)?);
     let caller = |name: &str, transport| rights.caller(name, transport);
-    let judge = StoredJudge::new(&scopes, &registry, &caller);
+    let mut judge = StoredJudge::new(&scopes, &registry, &caller);
+    let moment = Some(row.at_ms);
+    let before =
+        Filter { caller: Some(row.caller.clone()), since_ms: moment, until_ms: moment, ..Filter::default() };
+    note_reads(home, &scopes, &mut judge, &before)?;
     let now = judge.judge(&row);
     let approved = was_approved(&row);
     let why = match decided.decision {

@@ -14,8 +14,8 @@ use super::home::Home;
 use super::printer::{self, Printer, Report};
 use super::{
     approve, bundle, call, client, command_policy, completions, config, connect, definition, doctor, history,
-    man, mcp, policy, policy_learn, policy_replay, policy_why, processes, scope, screen, service, setup,
-    start, status, token, tools, topics, try_folder, tunnel, undo, uninstall,
+    man, mcp, policy, policy_learn, policy_replay, policy_untrusted, policy_why, processes, scope, screen,
+    service, setup, start, status, token, tools, topics, try_folder, tunnel, undo, uninstall,
 };
 
 /// Runs the command that the process's arguments name.
@@ -66,6 +66,7 @@ fn run(arguments: Arguments) -> ExitCode {
                     PolicyCommand::Test(args) if args.against_history => policy_replay::run(&home, &args),
                     PolicyCommand::Test(args) => command_policy::test(&home, &args),
                     PolicyCommand::Why(args) => policy_why::run(&home, &args),
+                    PolicyCommand::Untrusted(args) => policy_untrusted::run(&home, &args),
                     PolicyCommand::Learn(args) => policy_learn::run(&home, printer, &args),
                 })
                 .map(Some),

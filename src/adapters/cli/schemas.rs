@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 
 use super::{
     approve, bundle, command_policy, completions, config, described, doctor, history, live, man, policy,
-    policy_learn, policy_replay, policy_why, processes, scope, screen, service, setup, start, status, token,
-    tools, try_folder, tunnel, undo, uninstall, url_check,
+    policy_learn, policy_replay, policy_untrusted, policy_why, processes, scope, screen, service, setup,
+    start, status, token, tools, try_folder, tunnel, undo, uninstall, url_check,
 };
 
 /// What a command prints.
@@ -58,6 +58,7 @@ pub const SCHEMAS: &[CommandSchema] = &[
     row::<policy_learn::PolicyLearnOutput>("policy learn", "policy.learn"),
     row::<command_policy::PolicyTestOutput>("policy test", "policy.test"),
     row::<policy_replay::PolicyReplayOutput>("policy test --against-history", "policy.test.against-history"),
+    row::<policy_untrusted::PolicyUntrustedOutput>("policy untrusted", "policy.untrusted"),
     row::<policy_why::PolicyWhyOutput>("policy why", "policy.why"),
     row::<processes::ProcessListOutput>("ps", "ps"),
     row::<processes::ProcessListOutput>("ps list", "ps.list"),

@@ -116,6 +116,7 @@ fn answers_follow_their_schemas() {
         ("policy.test.against-history", vec!["policy", "test", "draft.json", "--against-history"], 0),
         ("policy.why", vec!["policy", "why", id], 0),
         ("policy.learn", vec!["policy", "learn"], 0),
+        ("policy.untrusted", vec!["policy", "untrusted"], 0),
         ("ps", vec!["ps"], 0),
         ("ps.list", vec!["ps", "list"], 0),
         ("ps.stop", vec!["ps", "stop", "--all"], 0),

@@ -19,6 +19,7 @@ pub fn outcome_schema() -> Value {
         "op": {"type": "string", "description": "The operation as asked; empty where the request named none."},
         "startedAt": {"type": "string", "format": "date-time", "description": "When the service began, RFC 3339 in UTC."},
         "durationMs": {"type": "number", "minimum": 0, "description": "How long it took, policy and work together."},
+        "origin": {"enum": ["network", "screen", "untrusted_file"], "description": "Where the content comes from, where anybody may have written it: it can hold instructions."},
     });
     let with = |more: Value| -> Value {
         let mut properties = common.clone();

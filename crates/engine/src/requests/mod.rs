@@ -13,6 +13,7 @@ mod read;
 mod refusal;
 mod rewrite;
 mod stored;
+mod stored_reads;
 
 pub use names::{fold, operation};
 pub use read::{read, read_json};

@@ -9,8 +9,9 @@ use serde_json::{Map, Value};
 use bailiwick_contract::{Caller, Envelope, ErrorCode, Failure, StageName, Transport};
 use bailiwick_history::{Entry as Row, State};
 use bailiwick_policy::command::Decision;
-use bailiwick_policy::{Case, Question, Scopes, StageVerdict, decide, explain};
+use bailiwick_policy::{Case, Question, Scopes, StageVerdict, UntrustedRead, decide, explain};
 
+use super::stored_reads::StoredReads;
 use crate::registry::{Entry, JudgedKind, Registry};
 
 /// What the redaction puts in place of secrets.
@@ -102,6 +103,7 @@ pub struct StoredJudge<'a> {
     registry: &'a Registry,
     caller: &'a dyn Fn(&str, Transport) -> Option<Caller>,
     callers: RefCell<HashMap<(String, String), Option<Caller>>>,
+    reads: StoredReads,
 }
 
 impl<'a> StoredJudge<'a> {
@@ -111,7 +113,15 @@ impl<'a> StoredJudge<'a> {
         registry: &'a Registry,
         caller: &'a dyn Fn(&str, Transport) -> Option<Caller>,
     ) -> Self {
-        Self { scopes, registry, caller, callers: RefCell::default() }
+        Self { scopes, registry, caller, callers: RefCell::default(), reads: StoredReads::default() }
+    }
+
+    /// Takes note of what a request showed to its caller, for those that came later. Before any is judged, all of a day before it
+    /// have to be noted, newest first.
+    pub fn note_read(&mut self, row: &Row) {
+        if let Some(caller) = self.caller_of(row) {
+            self.reads.add(row, &caller, self.scopes, self.registry);
+        }
     }
 
     /// Judges a request.
@@ -124,7 +134,8 @@ impl<'a> StoredJudge<'a> {
         let left_out = left_out(&kept);
         let entry = self.registry.entry(&row.op);
         let envelope = self.envelope_of(row, &kept);
-        let decided = decide(&self.case(&caller, &envelope, &kept));
+        let untrusted = self.untrusted(row, &caller);
+        let decided = decide(&self.case(&caller, &envelope, &untrusted, &kept));
         let was = recorded(row);
         let Some(entry) = entry else {
             let was_unknown = row.code.as_deref() == Some(ErrorCode::UnknownOperation.as_str());
@@ -164,16 +175,32 @@ impl<'a> StoredJudge<'a> {
     pub fn explain(&self, row: &Row) -> Vec<StageVerdict> {
         let Some(caller) = self.caller_of(row) else { return Vec::new() };
         let kept = template(row.template.as_deref().unwrap_or_default());
-        explain(&self.case(&caller, &self.envelope_of(row, &kept), &kept))
+        let untrusted = self.untrusted(row, &caller);
+        explain(&self.case(&caller, &self.envelope_of(row, &kept), &untrusted, &kept))
     }
 
-    fn case<'b>(&'b self, caller: &'b Caller, envelope: &'b Envelope, kept: &Value) -> Case<'b> {
+    fn untrusted(&self, row: &Row, caller: &Caller) -> Vec<UntrustedRead> {
+        let named = Some(row.scope.as_str()).filter(|scope| !scope.is_empty());
+        match self.scopes.asks_after_untrusted(caller, named) {
+            true => self.reads.before(row, caller),
+            false => Vec::new(),
+        }
+    }
+
+    fn case<'b>(
+        &'b self,
+        caller: &'b Caller,
+        envelope: &'b Envelope,
+        untrusted: &'b [UntrustedRead],
+        kept: &Value,
+    ) -> Case<'b> {
         Case {
             caller,
             envelope,
             scopes: self.scopes,
             catalogue: self.registry,
             approvals: &[],
+            untrusted,
             is_rollback: kept["rollback"] == true,
         }
     }

@@ -19,6 +19,7 @@ use super::boot::ServiceState;
 use super::near;
 use super::record::{Notes, Record, Unfinished};
 use super::shares::Share;
+use super::untrusted::{ReadNote, may_show_untrusted, shows_untrusted};
 
 /// How long an operation that was told to stop may take to stop on its own.
 const GRACE: Duration = Duration::from_millis(500);
@@ -32,6 +33,8 @@ pub(super) struct PermittedRequest {
     pub caller: Arc<Caller>,
     pub request: Request,
     pub record: Record,
+    /// Records the read where the answer shows untrusted files.
+    pub note: Option<ReadNote>,
     pub turn: Share,
     /// Asks for what comes to need approval later.
     pub approvals: Option<ApprovalRequest>,
@@ -44,7 +47,7 @@ pub(super) async fn run(
     gone: &CancellationToken,
     progress: Progress,
 ) -> Outcome {
-    let PermittedRequest { permit, caller, request, record, turn, approvals } = permitted;
+    let PermittedRequest { permit, caller, request, mut record, note, turn, approvals } = permitted;
     let most = permit.scope().map(|scope| (scope.max_runtime(), Arc::from(scope.id())));
     let cancel = Cancel::after(permit.limits().timeout).within(most);
     let scopes = match permit.spec().scope {
@@ -53,7 +56,9 @@ pub(super) async fn run(
     };
     let (facts, history) = (state.facts.clone(), record.history().clone());
     let cx = Context::new(request, caller, cancel.clone(), progress, facts, scopes, history);
-    if let Some(done) = attempted(&cx, &permit) {
+    if !may_show_untrusted(&permit)
+        && let Some(done) = attempted(&cx, &permit)
+    {
         let result = bounded(Ok(done), &permit);
         let notes = notes(&cx, &permit, &result);
         return record.finish_async(result, notes).await;
@@ -86,6 +91,15 @@ pub(super) async fn run(
             };
             drop(turn);
             let result = bounded(result, &permit);
+            let result = match shown(&result, &permit) {
+                false => result,
+                true => {
+                    record.shows_untrusted_files();
+                    let noted =
+                        tokio::task::spawn_blocking(move || note.map_or(Ok(()), |it| it.record())).await;
+                    noted.unwrap_or_else(|_| Err(panicked())).and(result)
+                }
+            };
             let notes = notes(&cx, &permit, &result);
             record.finish_async(result, notes).await
         }
@@ -102,7 +116,13 @@ pub(super) async fn run(
                 let result = result.unwrap_or_else(|_| Err(panicked()));
                 let result = result.map_err(|failure| near::with_names(&permit, failure));
                 let result = bounded(result, &permit);
-                let record = take(&shared)?;
+                let is_untrusted = shown(&result, &permit);
+                let noted = note.filter(|_| is_untrusted).map_or(Ok(()), |it| it.record());
+                let result = noted.and(result);
+                let mut record = take(&shared)?;
+                if is_untrusted {
+                    record.shows_untrusted_files();
+                }
                 let notes = notes(&cx, &permit, &result);
                 Some(record.finish(result, notes))
             });
@@ -130,6 +150,11 @@ pub(super) async fn run(
             }
         }
     }
+}
+
+/// Returns whether a result shows files that the scope does not trust.
+fn shown(result: &Result<Json, Failure>, permit: &Permit) -> bool {
+    result.as_ref().is_ok_and(|data| shows_untrusted(permit, data))
 }
 
 /// Returns what is said beside a result.

@@ -182,12 +182,14 @@ impl Service {
             return record.refuse(failure).await;
         }
         let state = self.in_force();
+        let untrusted = self.untrusted_reads(&state.scopes, &caller, &envelope).await;
         let case = Case {
             caller: &caller,
             envelope: &envelope,
             scopes: &state.scopes,
             catalogue: &state.facts.registry,
             approvals: &[],
+            untrusted: &untrusted,
             is_rollback: origin == Origin::Rollback,
         };
         let approvals = |audited: &[&str]| {
@@ -222,6 +224,10 @@ impl Service {
             approval_request = Some(approvals(permit.spec().audited_fields));
         }
         record.permitted(&permit, &envelope);
+        let note = match self.note_read(&state.scopes, &caller, &permit, &envelope, &record).await {
+            Ok(note) => note,
+            Err(failure) => return record.refuse(failure).await,
+        };
         // The payload lives on in the permit, in its parsed form.
         envelope.input.clear();
 
@@ -253,7 +259,7 @@ impl Service {
         };
         let request = Request { id: record.operation_id().to_owned(), batch, is_rollback, submit };
         let permitted =
-            PermittedRequest { permit, caller, request, record, turn, approvals: approval_request };
+            PermittedRequest { permit, caller, request, record, note, turn, approvals: approval_request };
         dispatch::run(&state, permitted, &gone, progress).await
     }
 }

@@ -12,6 +12,7 @@ mod shares;
 mod submit;
 #[cfg(test)]
 mod tests;
+mod untrusted;
 mod watch;
 
 pub use approvals::decision_event;

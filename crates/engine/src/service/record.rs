@@ -5,9 +5,11 @@ use std::time::Instant;
 
 use serde_json::{Map, Value, json};
 
-use bailiwick_contract::{Caller, Envelope, ErrorCode, Failure, Image, Json, Outcome, id, in_scope, time};
+use bailiwick_contract::{
+    Caller, ContentOrigin, Envelope, ErrorCode, Failure, Image, Json, Outcome, id, in_scope, time,
+};
 use bailiwick_history::{EventDraft, HistoryError, HistoryHandle, Pending, Phase};
-use bailiwick_policy::{Denial, Permit};
+use bailiwick_policy::{Denial, Permit, UntrustedRead};
 
 /// What the history calls a refused login; no operation has this name.
 const LOGIN: &str = "login";
@@ -55,6 +57,7 @@ pub(super) struct Record {
     ended: EndReason,
     /// The scope of its permit, for the commands of hints.
     scope: Option<String>,
+    origin: Option<ContentOrigin>,
     /// Whether it takes back a batch.
     is_rollback: bool,
     is_dry_run: bool,
@@ -102,7 +105,16 @@ impl Record {
             template: Value::Null,
             has_effect: false,
         };
-        Self { event, began, history, ended, scope: None, is_rollback: false, is_dry_run: false }
+        Self {
+            event,
+            began,
+            history,
+            ended,
+            scope: None,
+            origin: None,
+            is_rollback: false,
+            is_dry_run: false,
+        }
     }
 
     pub fn operation_id(&self) -> &str {
@@ -145,12 +157,29 @@ impl Record {
             self.event.scope = Some(scope.id().to_owned());
             self.scope = Some(scope.id().to_owned());
         }
+        self.origin = permit.origin();
         self.event.capability = permit.capability();
         self.event.has_effect = permit.has_effect();
         self.is_dry_run = permit.common().dry_run;
         self.event.template = self.template(envelope, permit.spec().audited_fields);
         if permit.was_asked() {
             self.event.template["approved"] = json!(true);
+        }
+    }
+
+    /// Notes that the answer shows files that anybody may have written.
+    pub fn shows_untrusted_files(&mut self) {
+        self.origin = Some(ContentOrigin::UntrustedFile);
+    }
+
+    /// Returns the request as a read of untrusted content.
+    pub fn untrusted_read(&self, command: Option<String>) -> UntrustedRead {
+        UntrustedRead {
+            scope: Some(self.event.scope.clone().unwrap_or_default()),
+            operation_id: self.event.operation_id.clone(),
+            op: self.event.op.clone(),
+            target: command.or_else(|| self.event.target.clone()),
+            at_ms: self.event.at_ms,
         }
     }
 
@@ -277,6 +306,7 @@ impl Record {
             op: event.op.clone(),
             started_at_ms: event.at_ms,
             duration_us: event.duration_us,
+            origin: self.origin.filter(|_| result.is_ok()),
             result,
             warnings,
             images,
@@ -314,6 +344,7 @@ impl Unfinished {
             op: self.op,
             started_at_ms: self.started_at_ms,
             duration_us: u64::try_from(self.began.elapsed().as_micros()).unwrap_or(u64::MAX),
+            origin: None,
             result: self.ended.judge(Err(failure), true),
             warnings: Vec::new(),
             images: Vec::new(),

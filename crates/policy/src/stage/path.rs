@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bailiwick_contract::{Access, Envelope, Failure, OperationSpec, RawPath, StageName, TargetRule};
 
 use super::super::located_path::LocatedPath;
-use super::super::{Parsed, Scope};
+use super::super::{AFTER_UNTRUSTED, Parsed, PathRules, Scope};
 use super::Stage;
 
 pub const STAGE: Stage = Stage { name: StageName::Path, asks: "Are all paths in the scope's folders?" };
@@ -21,6 +21,8 @@ pub struct Targets {
     pub inputs: Vec<LocatedPath>,
     /// Those that `askFiles` matches.
     pub asked: Vec<AskedPath>,
+    /// Sensitive files that the scope opens, as results name them, where those need approval.
+    pub credentials: Vec<String>,
 }
 
 /// A path that needs approval.
@@ -46,6 +48,7 @@ pub fn check(
     spec: &OperationSpec,
     envelope: &Envelope,
     parsed: &Parsed,
+    rules: Option<&Arc<PathRules>>,
 ) -> Result<Targets, Failure> {
     let id = envelope.target.clone().filter(|_| spec.target.id_of().is_some());
     let mut targets = Targets { id, ..Targets::default() };
@@ -57,9 +60,16 @@ pub fn check(
     let inputs = parsed.paths.iter().map(|input| locate(scope, &input.path, input.access, input.field));
     targets.inputs = inputs.collect::<Result<_, _>>()?;
     for path in targets.path.iter_mut().chain(&mut targets.inputs) {
+        path.rules = rules.map_or_else(|| Arc::clone(&path.rules), Arc::clone);
         let patterns: Vec<String> = path.rules.asking(&path.rel).into_iter().map(str::to_owned).collect();
-        if !patterns.is_empty() {
-            targets.asked.push(AskedPath { shown: path.shown(), patterns });
+        let is_credential = path.rules.rule_for_path(&path.rel, path.access) == Some(AFTER_UNTRUSTED);
+        if is_credential {
+            targets.credentials.push(path.shown());
+        }
+        if !patterns.is_empty() || is_credential {
+            if !patterns.is_empty() {
+                targets.asked.push(AskedPath { shown: path.shown(), patterns });
+            }
             path.rules = Arc::new(path.rules.naming(&path.rel));
         }
     }

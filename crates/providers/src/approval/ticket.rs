@@ -72,7 +72,8 @@ pub struct Ticket {
 }
 
 /// The present moment, by the computer's clock and by one that nobody sets.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct Moment {
     /// In milliseconds since the epoch.
     pub wall_ms: i64,

@@ -48,7 +48,8 @@ fn fill_in(scope: &mut Value, effective: &Effective) {
     add("maxRuntimeSeconds", json!(effective.max_runtime_seconds));
     add("maxOutputBytes", json!(effective.max_output_bytes));
     add("refuseHardLinks", json!(false));
-    for name in ["openSensitive", "closedFiles", "askFiles", "askOperations", "askFirstUse"] {
+    for name in ["openSensitive", "closedFiles", "askFiles", "askOperations", "askFirstUse", "untrustedFiles"]
+    {
         add(name, json!([]));
     }
     add("allowDisplays", json!(effective.displays));

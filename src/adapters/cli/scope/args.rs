@@ -7,7 +7,9 @@ use clap::{Args, Subcommand, ValueEnum};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use bailiwick_config::{NetworkRule, OtherHosts, ProcessLifetime, SandboxLevel, ShellMode, UndoMode};
+use bailiwick_config::{
+    AfterUntrusted, NetworkRule, OtherHosts, ProcessLifetime, SandboxLevel, ShellMode, UndoMode,
+};
 use bailiwick_contract::Capability;
 
 use super::super::args::{ConfirmArgs, HereArgs, Preset, capability};
@@ -28,7 +30,7 @@ pub enum ScopeCommand {
     /// Limits: runtime-seconds, output-bytes, memory-megabytes, job-memory-megabytes,
     /// processes, file-megabytes, live-processes, process-seconds; `default` ends one.
     #[command(verbatim_doc_comment)]
-    Edit(ScopeEditArgs),
+    Edit(Box<ScopeEditArgs>),
     /// Remove a scope; its files stay
     ///
     /// On a terminal it shows what goes, and asks. `bailiwick config undo` puts it back.
@@ -149,6 +151,13 @@ pub struct ScopeEditArgs {
     #[arg(long, value_name = "WHAT", hide_possible_values = true,
         value_parser = word::<UndoMode>(&["files", "commands"]))]
     pub undo: Option<UndoMode>,
+    /// After text of strangers was read: off or ask
+    #[arg(long, value_name = "WHAT", hide_possible_values = true,
+        value_parser = word::<AfterUntrusted>(&["off", "ask"]))]
+    pub after_untrusted: Option<AfterUntrusted>,
+    /// Files that strangers may have written
+    #[arg(long, hide = true, value_name = "GLOB")]
+    pub untrusted_files: Vec<String>,
     /// Let sandboxed commands read this folder
     #[arg(long, value_name = "FOLDER")]
     pub read_path: Vec<PathBuf>,
@@ -185,7 +194,7 @@ pub struct ScopeEditArgs {
         default_missing_values = ["displays", "windows"], hide_possible_values = true)]
     pub screen: Vec<ScreenShare>,
     /// Let --add-root open the whole home folder
-    #[arg(long)]
+    #[arg(long, hide = true)]
     pub whole_home: bool,
     /// Whether it is asked about.
     #[command(flatten)]

@@ -48,6 +48,12 @@ fn edit(home: &Home, scope: &mut ScopeConfig, args: &ScopeEditArgs) -> Result<()
     }
     args.forget.iter().try_for_each(|rule| forget(scope, rule))?;
     commands(&mut scope.policy, args)?;
+    scope.policy.after_untrusted = args.after_untrusted.unwrap_or(scope.policy.after_untrusted);
+    for glob in &args.untrusted_files {
+        if !scope.policy.untrusted_files.contains(glob) {
+            scope.policy.untrusted_files.push(glob.clone());
+        }
+    }
     limits(&mut scope.policy, args)
 }
 
@@ -93,6 +99,7 @@ fn forget(scope: &mut ScopeConfig, rule: &str) -> Result<(), Failure> {
         &mut policy.ask_files,
         &mut policy.ask_operations,
         &mut policy.ask_first_use,
+        &mut policy.untrusted_files,
     ] {
         let before = list.len();
         list.retain(|it| it != rule);

@@ -7,7 +7,8 @@ use serde::Serialize;
 
 use crate::adapters::offer::standing;
 use bailiwick_config::{
-    NetworkRule, OtherHosts, ProcessLifetime, SandboxLevel, ScopeConfig, ScopePolicy, ShellMode, UndoMode,
+    AfterUntrusted, NetworkRule, OtherHosts, ProcessLifetime, SandboxLevel, ScopeConfig, ScopePolicy,
+    ShellMode, UndoMode,
 };
 use bailiwick_contract::{Caller, Capability, Failure, Network, ScopeType, Transport};
 use bailiwick_engine::operations::FAMILIES;
@@ -214,6 +215,13 @@ fn asked_words(policy: &ScopePolicy) -> String {
     if !policy.ask_first_use.is_empty() {
         lines.push(format!("the first time in a session: {}", one_line(&policy.ask_first_use.join(", "))));
     }
+    if policy.after_untrusted == AfterUntrusted::Ask {
+        lines.push(
+            "for a day after a client has read the network, the screen or files that are not trusted: what can send data,\n\
+             opens sensitive files or changes another scope"
+                .to_owned(),
+        );
+    }
     if let Some(NetworkRule::Hosts(list)) = &policy.network
         && list.otherwise == OtherHosts::Ask
     {
@@ -267,6 +275,9 @@ fn text(scope: &ScopeConfig, effective: &Effective, tokens: &[String]) -> Result
         }
         if !policy.ask_files.is_empty() {
             files.push_str(&format!("\nneed your approval: {}", one_line(&policy.ask_files.join(", "))));
+        }
+        if !policy.untrusted_files.is_empty() {
+            files.push_str(&format!("\nnot trusted: {}", one_line(&policy.untrusted_files.join(", "))));
         }
         if policy.refuse_hard_links {
             files.push_str("\nfiles with several names (hard links) are refused");

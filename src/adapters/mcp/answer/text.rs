@@ -88,6 +88,9 @@ fn of_one(outcome: &Value) -> String {
     if data["dryRun"] == true {
         about.push("dry run: nothing was done".to_owned());
     }
+    if let Some(origin) = outcome["origin"].as_str() {
+        about.push(format!("untrusted: {origin}"));
+    }
     let warnings = outcome["warnings"].as_array().into_iter().flatten().filter_map(Value::as_str);
     about.extend(warnings.map(|warning| format!("warning: {}", one_line(warning))));
     let line = if about.is_empty() { String::new() } else { format!("[{}]", about.join(" · ")) };

@@ -93,7 +93,9 @@ impl RunAsync for Op {
     async fn run(cx: &Context, permit: &Permit, input: &Input, _: &NoFields) -> Result<Output, Failure> {
         let process = target(cx, permit)?;
         let given = WriteInput::of(input)?;
-        let cursor = process.status()?.end.to_string();
+        let status = process.status()?;
+        permit.check_sending(status.held.network)?;
+        let cursor = status.end.to_string();
         if let WriteInput::Secret(secret) = given {
             return secret::run(cx, permit, &process, secret, cursor).await;
         }
