@@ -13,10 +13,14 @@ pub use bailiwick_platform as platform;
 pub use bailiwick_policy as policy;
 pub use bailiwick_providers as providers;
 
-pub mod adapters;
-mod autostart;
-mod client_settings;
-mod diagnosis;
+// The order of these lines is the layering: a module may use only the modules above it (`tests/it/architecture.rs`).
 mod installation;
+mod past_requests;
 mod scope_setup;
+mod client_registrations;
+mod public_urls;
 mod tunnels;
+mod client_settings;
+mod autostart;
+mod diagnosis;
+pub mod adapters;

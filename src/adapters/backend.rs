@@ -13,8 +13,8 @@ use bailiwick_engine::service::Service;
 use bailiwick_platform::dirs::Dirs;
 
 use super::auth::KeyRing;
-use super::offer::Offer;
 use super::socket::{self, ConnectError, Hello};
+use crate::scope_setup::offer::Offer;
 
 /// What a client says about itself in one request; it proves nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

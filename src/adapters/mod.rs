@@ -7,11 +7,9 @@ mod chain;
 pub mod cli;
 mod digest_text;
 pub mod http;
-pub(crate) mod http_client;
 pub mod json_api;
 mod lines;
 pub mod mcp;
-mod offer;
 pub mod socket;
 
-pub use offer::Offer;
+pub use crate::scope_setup::offer::Offer;

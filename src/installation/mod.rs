@@ -7,13 +7,17 @@
 pub mod bounded_run;
 pub mod child;
 pub mod home;
+pub mod host;
 pub mod jsonc;
 pub mod kept_configs;
 pub mod known_token;
 pub mod limit;
+pub mod local_time;
 pub mod own_program;
 pub mod running;
+pub mod runtime;
 pub mod stdio_session;
+pub mod steps;
 pub mod text;
 pub mod throwaway;
 pub mod zip;

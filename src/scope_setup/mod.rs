@@ -1,4 +1,4 @@
-//! What a scope is given when a folder is opened, and what a change of it means in plain words.
+//! What a scope is given when a folder is opened, what it comes to, and what a change of it means in plain words.
 //!
 //! Below the adapters: the command line asks and prints.
 
@@ -6,5 +6,12 @@
 
 pub mod commands_setup;
 pub mod difference;
+pub mod effective;
+pub mod grant_change;
 pub mod grants;
+pub mod offer;
+pub mod open_folder;
+pub mod plan;
+pub mod presets;
 pub mod registries;
+pub mod scope_words;

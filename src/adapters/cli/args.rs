@@ -19,6 +19,8 @@ use super::printer::Printer;
 use super::scope::ScopeCommand;
 pub use super::tunnel_args::{TunnelCommand, TunnelManualArgs};
 use super::undo::UndoArgs;
+use crate::scope_setup::open_folder::FolderChoice;
+pub use crate::scope_setup::presets::Preset;
 
 /// Give an AI client one folder, not your whole computer.
 ///
@@ -225,17 +227,6 @@ pub struct TryArgs {
     pub folder: PathBuf,
 }
 
-/// What a scope is opened for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Preset {
-    /// Read, search and list files
-    ReadOnly,
-    /// And change files, and use Git
-    Coding,
-    /// And run common programs of projects, in a sandbox
-    Full,
-}
-
 /// `setup`.
 #[derive(Debug, Args)]
 pub struct SetupArgs {
@@ -287,6 +278,19 @@ pub struct HereArgs {
     /// Allow opening your whole home folder (not recommended)
     #[arg(long)]
     pub whole_home: bool,
+}
+
+impl HereArgs {
+    /// Returns how the folder is opened.
+    pub fn choice(&self) -> FolderChoice {
+        FolderChoice {
+            id: self.id.clone(),
+            name: self.name.clone(),
+            preset: self.preset,
+            commands: self.commands,
+            package_registries: self.package_registries,
+        }
+    }
 }
 
 /// `serve`.

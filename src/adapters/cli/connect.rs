@@ -1,43 +1,21 @@
 //! How a client connects: the commands and snippets that a person copies.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use bailiwick_config::{Config, Exposure, PublicUrl, TunnelLock};
 use bailiwick_contract::{ErrorCode, Failure};
 use bailiwick_platform::dirs::System;
-use bailiwick_platform::quoting::{quote, quote_command};
 
 pub use crate::client_settings::connection::{Connection, url};
 
 use super::args::{ConnectArgs, RemoteClient};
-use super::client::{ClientKind, Reach, snippet};
+use super::client::ClientKind;
 use super::connect_wait::wait_for_client;
 use super::home::Home;
 use super::printer::{Printer, Report};
 
 /// How a client connects, as it is printed.
 impl Connection {
-    /// Returns the snippets as one JSON object.
-    pub fn to_json(&self) -> Value {
-        json!({
-            "stdio": {
-                "command": self.command,
-                "arguments": self.arguments,
-                "environment": self.environment.iter().cloned().collect::<std::collections::BTreeMap<_, _>>(),
-                "claudeCode": self.claude_code(),
-                "codex": self.codex(),
-                "claudeDesktop": self.servers(),
-                "codexToml": self.snippet(ClientKind::Codex),
-            },
-            "http": {
-                "url": self.url,
-                "header": "Authorization: Bearer TOKEN",
-                "claudeCode": self.claude_code_http(),
-                "codex": self.codex_http(),
-            },
-        })
-    }
-
     /// Returns the few lines that fit everyone.
     pub fn short(&self) -> String {
         format!(
@@ -82,58 +60,6 @@ Over HTTP, while `bailiwick serve` runs (BAILIWICK_TOKEN contains a token):
             in_lines(&self.codex_http(), "--bearer-token-env-var"),
             self.url,
         )
-    }
-
-    fn words(&self) -> String {
-        let words = std::iter::once(&self.command).chain(&self.arguments);
-        words.map(|word| quote(word)).collect::<Vec<_>>().join(" ")
-    }
-
-    fn command_line(&self) -> String {
-        let set = |(name, value): &(String, String)| match System::THIS {
-            System::Windows => format!("$env:{name}={}; ", quote(value)),
-            System::Linux | System::MacOs => format!("{name}={} ", quote(value)),
-        };
-        let environment: String = self.environment.iter().map(set).collect();
-        let words = std::iter::once(&self.command).chain(&self.arguments);
-        format!("{environment}{}", quote_command(words.map(String::as_str)))
-    }
-
-    fn flags(&self, flag: &str) -> String {
-        self.environment
-            .iter()
-            .map(|(name, value)| format!(" {flag} {}", quote(&format!("{name}={value}"))))
-            .collect()
-    }
-
-    fn claude_code(&self) -> String {
-        format!("claude mcp add bailiwick{} -- {}", self.flags("-e"), self.words())
-    }
-
-    fn codex(&self) -> String {
-        format!("codex mcp add bailiwick{} -- {}", self.flags("--env"), self.words())
-    }
-
-    fn claude_code_http(&self) -> String {
-        let variable =
-            if System::THIS == System::Windows { "$env:BAILIWICK_TOKEN" } else { "$BAILIWICK_TOKEN" };
-        format!(
-            "claude mcp add --transport http bailiwick {} --header \"Authorization: Bearer {variable}\"",
-            self.url
-        )
-    }
-
-    fn codex_http(&self) -> String {
-        format!("codex mcp add bailiwick --url {} --bearer-token-env-var BAILIWICK_TOKEN", self.url)
-    }
-
-    fn snippet(&self, kind: ClientKind) -> String {
-        let stdio = Reach::Stdio { caller: None };
-        snippet(kind, self, &stdio, "bailiwick").expect("every client starts servers").1
-    }
-
-    fn servers(&self) -> Value {
-        serde_json::from_str(&self.snippet(ClientKind::Generic)).expect("the snippet is JSON")
     }
 }
 

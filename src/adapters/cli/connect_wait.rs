@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use crate::adapters::http::{ClientStep, StepRecord, StepWatch};
-use crate::adapters::http_client::HttpUrl;
+use crate::public_urls::http_client::HttpUrl;
 use bailiwick_config::PublicUrl;
 use bailiwick_contract::{ErrorCode, Failure};
 
@@ -14,7 +14,9 @@ use super::args::RemoteClient;
 use super::home::Home;
 use super::printer::{Paint, Printer, Report, paint};
 use super::runtime;
-use super::url_check::{HopReport, UrlCheck, first_failure, hop_line};
+use super::url_check::hop_line;
+use crate::public_urls::check::UrlCheck;
+use crate::public_urls::hop::{HopReport, first_failure};
 
 /// How often it is looked for new steps.
 const LOOK: Duration = Duration::from_millis(20);

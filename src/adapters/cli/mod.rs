@@ -15,7 +15,6 @@ mod client;
 mod columns;
 mod command_line;
 mod command_policy;
-mod command_steps;
 mod completions;
 mod config;
 mod connect;
@@ -24,33 +23,30 @@ mod definition;
 mod described;
 mod doctor;
 mod examples;
-mod exposures;
 mod fold;
 mod history;
 mod live;
-mod local_time;
 mod man;
 mod mcp;
-mod open_folder;
 mod policy;
 mod policy_args;
 mod policy_learn;
 mod policy_replay;
 mod policy_untrusted;
 mod policy_why;
+mod preset_words;
 mod printer;
 mod processes;
 mod run;
-mod runtime;
 mod schemas;
 mod scope;
 mod screen;
 mod service;
 mod service_facts;
 mod setup;
+mod shown_steps;
 mod start;
 mod status;
-mod steps;
 mod table;
 mod token;
 mod tools;
@@ -63,9 +59,10 @@ mod uninstall;
 mod url_check;
 
 use crate::installation::{
-    bounded_run, child, home, known_token, limit, own_program, running, stdio_session, text, throwaway, zip,
+    home, known_token, limit, local_time, own_program, running, runtime, stdio_session, steps, text, zip,
 };
-use crate::scope_setup::{commands_setup, difference, grants, registries};
+use crate::public_urls::exposures;
+use crate::scope_setup::{commands_setup, difference, grants, open_folder};
 
 pub use command_line::{Misuse, check_command_line};
 pub use definition::definition;

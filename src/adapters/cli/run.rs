@@ -27,7 +27,7 @@ pub fn main() -> ExitCode {
             Home::find(shared.config.as_deref()).and_then(|home| mcp::run(&home, args)).map(|()| None),
         );
     }
-    if let Some(code) = tunnel::serve_if_asked(&words) {
+    if let Some(code) = tunnel::serve_if_asked(&words, |line| Printer { json: false }.talk(line)) {
         return code;
     }
     if let Some(words) = completions::asked(&words) {

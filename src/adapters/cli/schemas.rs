@@ -6,9 +6,10 @@ use schemars::JsonSchema;
 
 use super::{
     approve, bundle, command_policy, completions, config, described, doctor, history, live, man, policy,
-    policy_learn, policy_replay, policy_untrusted, policy_why, processes, scope, screen, service, setup,
-    start, status, token, tools, try_folder, tunnel, undo, uninstall, url_check,
+    policy_learn, policy_replay, policy_untrusted, policy_why, processes, scope, screen, service, setup, start, status, token,
+    tools, tunnel, undo, uninstall, url_check,
 };
+use crate::diagnosis::trial;
 
 /// What a command prints.
 #[derive(Debug, Clone, Copy)]
@@ -95,7 +96,7 @@ pub const SCHEMAS: &[CommandSchema] = &[
     row::<tunnel::TunnelOutput>("tunnel off", "tunnel.off"),
     row::<tunnel::TunnelOutput>("tunnel openai --dry-run", "tunnel.openai"),
     row::<tunnel::TunnelOutput>("tunnel tailscale --dry-run", "tunnel.tailscale"),
-    row::<try_folder::TryOutput>("try", "try"),
+    row::<trial::TryOutput>("try", "try"),
     row::<undo::UndoOutput>("undo", "undo"),
     row::<uninstall::UninstallOutput>("uninstall", "uninstall"),
     row::<history::EntryOutput>("watch", "watch"),

@@ -12,7 +12,7 @@ use bailiwick_providers::screen::withheld;
 
 use super::home::Home;
 use super::printer::{Report, one_line, table};
-use super::scope::screen_words;
+use crate::scope_setup::scope_words::screen_words;
 
 /// A display.
 #[derive(Debug, Serialize, JsonSchema)]

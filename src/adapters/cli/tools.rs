@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::adapters::mcp;
-use crate::adapters::offer::{Offer, standing};
+use crate::scope_setup::offer::{Offer, standing};
 use bailiwick_contract::{Caller, Effect, Failure, Transport};
 use bailiwick_engine::operations::FAMILIES;
 use bailiwick_engine::registry::Registry;

@@ -26,13 +26,14 @@ use super::body::{Answer, SharedUse};
 use super::client_steps::StepLog;
 use super::connections::{Connection, ConnectionSlot, Connections};
 use super::guard::{Guard, Peer};
-use super::host::{Host, Hosts};
+use super::host::Hosts;
 use super::login::LoginServer;
 use super::origin::Origins;
 use super::router;
 use super::settings::{HttpSettings, MAX_BODIES_BYTES, MAX_REQUESTS};
 use super::stream::NotedStream;
 use super::tls::Tls;
+use crate::installation::host::Host;
 
 /// How many headers a request may have.
 const MAX_HEADERS: usize = 100;

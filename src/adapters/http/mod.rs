@@ -21,12 +21,9 @@ mod stream;
 mod tls;
 
 pub use client_steps::{ClientStep, StepRecord, StepWatch};
-pub use host::is_host;
 pub use listener::{Server, serve};
-pub use login::is_own_registration;
-pub use origin::is_origin;
 pub use router::{Access, Endpoint, ROUTES, Reach, Route};
 pub use settings::HttpSettings;
-pub use tls::{certificate_path, pinned};
+pub use tls::certificate_path;
 
 pub(super) use reply::json;

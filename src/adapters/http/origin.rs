@@ -3,7 +3,7 @@
 use http::HeaderMap;
 use http::header::{HeaderValue, ORIGIN};
 
-use super::host::Host;
+use crate::installation::host::Host;
 
 /// The web origins whose pages may send requests. Programs send no `Origin` at all.
 #[derive(Debug, Clone)]
@@ -64,16 +64,6 @@ impl Origins {
             origin.to_str().is_ok_and(|text| self.configured.contains(&text.to_ascii_lowercase()))
         })
     }
-}
-
-/// Returns whether a text is an origin as browsers say it: scheme, name, and a port that is not the usual one.
-pub fn is_origin(text: &str) -> bool {
-    let is_scheme = |it: &str| {
-        it.starts_with(|first: char| first.is_ascii_alphabetic())
-            && it.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))
-    };
-    let parts = text.trim_end_matches('/').split_once("://");
-    parts.is_some_and(|(scheme, name)| is_scheme(scheme) && Host::parse(name).is_some())
 }
 
 fn is_loopback(origin: &str) -> bool {

@@ -27,12 +27,12 @@ use bailiwick_engine::service::Service;
 
 use super::super::backend::{Backend, Embedded, Origin};
 use super::super::chain;
-use super::super::offer::Offer;
 use super::elicitation::{self, Elicitation};
 use super::plain_call::PlainCall;
 use super::render::{self, Form, StructuredContent};
 use super::tasks::{LongCall, Tasks};
 use super::{instructions, patience, progress, prompts, resources, tools};
+use crate::scope_setup::offer::Offer;
 
 /// The revisions that are spoken, oldest first.
 const VERSIONS: &[ProtocolVersion] = &[

@@ -1,6 +1,6 @@
 //! The instructions that a client shows its model; the first 512 characters carry the meaning.
 
-use super::super::offer::Offer;
+use crate::scope_setup::offer::Offer;
 
 /// How many scope ids are named.
 const MAX_SCOPES: usize = 12;

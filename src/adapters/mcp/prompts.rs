@@ -9,8 +9,8 @@ use rmcp::ErrorData;
 use rmcp::model::{GetPromptResult, Prompt, PromptArgument, PromptMessage, Role};
 use serde_json::{Map, Value, json};
 
-use super::super::offer::Offer;
 use super::tools::{COMPUTER_OPERATION, COMPUTER_QUERY};
+use crate::scope_setup::offer::Offer;
 
 /// The longest argument, in characters.
 const MAX_ARGUMENT_CHARS: usize = 20_000;

@@ -13,7 +13,7 @@ use bailiwick_contract::{CommonOption, Effect, Envelope, Failure, Reply, Threads
 use bailiwick_engine::operations::FAMILIES;
 use bailiwick_engine::requests;
 
-use super::super::offer::Offer;
+use crate::scope_setup::offer::Offer;
 
 /// The tool that shows what this computer is.
 pub const GET_COMPUTER_INFO: &str = "get_computer_info";

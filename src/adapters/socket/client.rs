@@ -16,8 +16,8 @@ use bailiwick_platform::local_socket::{self, ReadHalf, WriteHalf};
 
 use super::super::backend::{Origin, went_away};
 use super::super::lines::{Line, LineReader};
-use super::super::offer::Offer;
 use super::frame::{Answer, Hello, PROTOCOL, Request, SocketLine, line};
+use crate::scope_setup::offer::Offer;
 
 /// The longest answer that is read: results have images at most, which the service bounds.
 const MAX_ANSWER_BYTES: usize = 256 << 20;

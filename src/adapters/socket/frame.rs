@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use bailiwick_contract::{ErrorCode, Failure, Image, Reply, Transport, id, time};
 
-use super::super::offer::Offer;
+use crate::scope_setup::offer::Offer;
 
 /// The version of the protocol that this build speaks.
 pub(super) const PROTOCOL: u32 = 3;

@@ -18,8 +18,8 @@ use bailiwick_platform::local_socket::{self, Listener, Stream, WriteHalf};
 
 use super::super::auth::{KeyRing, Refusals};
 use super::super::lines::{Line, LineReader, MAX_LINE_BYTES};
-use super::super::offer::Offer;
 use super::frame::{Answer, Hello, PROTOCOL, Request, SocketLine, line};
+use crate::scope_setup::offer::Offer;
 
 /// How many connections are served at the same time; further ones wait.
 const MAX_CONNECTIONS: usize = 128;

@@ -294,7 +294,7 @@ pub fn a_temporary_folder_that_cannot_be_used_is_said() {
 
 pub fn every_group_is_in_the_guide() {
     let guide = fs::read_to_string(repository().join("docs/guides/doctor.md")).expect("the guide");
-    for file in fs::read_dir(repository().join("src/adapters/cli/doctor/prove")).expect("there").flatten() {
+    for file in fs::read_dir(repository().join("src/diagnosis/prove")).expect("there").flatten() {
         let text = fs::read_to_string(file.path()).expect("read");
         for part in text.split("steps.group(\"").skip(1) {
             let name = part.split('"').next().expect("a name");

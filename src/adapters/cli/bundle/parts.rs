@@ -13,11 +13,12 @@ use bailiwick_platform::launch::levels;
 use bailiwick_platform::machine;
 use bailiwick_platform::system::system;
 
-use super::super::doctor;
+use super::super::doctor::asked;
 use super::super::history::EntryOutput;
 use super::super::home::Home;
 use super::super::processes;
 use super::super::running::RunningNote;
+use crate::diagnosis::look;
 
 /// How many operations of the history go along.
 const OPERATIONS: usize = 300;
@@ -59,7 +60,7 @@ pub fn gather(home: &Home) -> Vec<Part> {
             name: "doctor.json",
             holds: "what `bailiwick doctor` found",
             left_out: &["what repairs would change"],
-            content: doctor::found(home),
+            content: look::found(home, asked),
         },
         Part {
             name: "history.json",

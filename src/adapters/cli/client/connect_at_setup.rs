@@ -10,12 +10,13 @@ use super::super::home::Home;
 use super::super::printer::{Printer, Report, one_line};
 use super::args::ClientsAtSetup;
 use super::choice::{How, SettingsChoice};
-use super::install::{OnFailure, install, reach};
+use super::install::{OnFailure, install};
 use super::kind::ClientKind;
-use super::list;
+use super::look::look;
 use super::output::{ConnectionState, ListedClient};
 use super::plan;
 use super::record::Records;
+use super::rights::reach;
 
 /// What can be connected.
 pub struct Offer {
@@ -34,7 +35,7 @@ impl Offer {
         let mut offer = Self { named: Vec::new(), found: Vec::new() };
         if clients.client.is_empty() {
             // Setting up does not depend on it: without a home folder, say, there is nothing to offer.
-            if let Some(listed) = list::look(home, None).ok().filter(|_| !clients.no_clients) {
+            if let Some(listed) = look(home, None).ok().filter(|_| !clients.no_clients) {
                 offer.found = listed.clients;
                 offer.found.retain(|it| it.found.is_some() && it.state == ConnectionState::NotConnected);
             }

@@ -11,28 +11,26 @@ mod edit;
 mod install;
 mod kind_words;
 mod list;
-mod output;
 mod print;
-mod registry_file;
 mod remove;
 mod run;
+#[cfg(feature = "schemas")]
+mod schemas;
 mod undo;
 
 pub use super::own_program::{on_path, own_program};
 use crate::client_settings::{
-    choice, entry, kind, places, plan, record, settings, settings_file, toml_settings,
+    choice, entry, extension_bundle, kind, look, output, places, plan, record, registry_file, rights,
+    snippets, write,
 };
 
-pub use crate::client_settings::entry::Reach;
 pub use crate::client_settings::kind::ClientKind;
+pub use crate::client_settings::look::{added_settings, caller_of};
+pub use crate::client_settings::write::masked;
 pub use args::{CheckArgs, ClientCommand, ClientsAtSetup};
 pub use connect_at_setup::Offer;
-pub use edit::masked;
-pub use list::{caller_of, look as look_at_clients};
-#[cfg(feature = "schemas")]
-pub use output::schemas;
-pub use output::{ConnectionState, ListedClient};
-pub use print::snippet;
-pub use remove::{added_settings, remove_added};
+pub use remove::remove_added;
 pub use run::run;
+#[cfg(feature = "schemas")]
+pub use schemas::schemas;
 pub use undo::open_changes;

@@ -1,20 +1,17 @@
 //! `client print`: the text that `client add` would write.
 
-use std::path::Path;
-
 use bailiwick_contract::Failure;
 
 use super::super::connect::Connection;
 use super::super::home::Home;
 use super::super::printer::Report;
 use super::args::PrintArgs;
-use super::entry::{Entry, Reach};
-use super::install::{caller, reach};
-use super::kind::{ClientKind, Format, TokenForm};
-use super::output::{PrintOutput, SnippetFormat};
+use super::entry::Reach;
+use super::kind::TokenForm;
+use super::output::PrintOutput;
 use super::places::SettingsPlace;
-use super::plan::problem_failure;
-use super::{settings, toml_settings};
+use super::rights::{caller, reach};
+use super::snippets::snippet;
 
 /// Prints the entry of a client.
 ///
@@ -52,26 +49,4 @@ pub fn run(home: &Home, args: &PrintArgs) -> Result<Report, Failure> {
     };
     let json = serde_json::to_value(output).expect("an output has a JSON form");
     Ok(notes.into_iter().fold(Report::new(text, json).verbatim(), Report::note))
-}
-
-/// Returns the text of an entry, as it would be in a file of its own.
-///
-/// # Errors
-/// `unsupported_platform` for a client that does not connect that way.
-pub fn snippet(
-    kind: ClientKind,
-    connection: &Connection,
-    reach: &Reach,
-    name: &str,
-) -> Result<(SnippetFormat, String), Failure> {
-    let facts = kind.facts();
-    let entry = Entry::new(kind, connection, reach)?;
-    Ok(match facts.format {
-        Format::Toml => (SnippetFormat::Toml, toml_settings::table(facts.container, name, &entry)),
-        Format::Json | Format::Yaml => {
-            let text = settings::put(facts, "", name, &entry)
-                .map_err(|problem| problem_failure(kind, Path::new(""), problem))?;
-            (if facts.format == Format::Json { SnippetFormat::Json } else { SnippetFormat::Yaml }, text)
-        }
-    })
 }

@@ -1,7 +1,5 @@
 //! `client remove`.
 
-use std::path::PathBuf;
-
 use bailiwick_config::Config;
 use bailiwick_contract::{ErrorCode, Failure};
 
@@ -11,11 +9,10 @@ use super::super::home::Home;
 use super::super::printer::{Printer, Report};
 use super::args::RemoveArgs;
 use super::edit::Session;
-use super::kind::ClientKind;
+use super::look::everywhere;
 use super::places::SettingsPlace;
 use super::plan;
 use super::record::{Action, Records};
-use super::{list, output};
 
 /// Takes Bailiwick out of the settings of clients.
 ///
@@ -28,7 +25,7 @@ pub fn run(home: &Home, printer: Printer, args: &RemoveArgs) -> Result<Report, F
     let mut session = Session::new(home, printer, args.confirm);
     let mut all = Vec::new();
     if args.all {
-        for (kind, place, name) in everywhere(home, &records, args)? {
+        for (kind, place, name) in everywhere(home, &records, args.place.project.as_deref())? {
             match plan::remove(kind, &connection, &records, place, &name) {
                 Ok(planned) => all.push(planned),
                 Err(failure) => session.failed(kind, &name, Action::Remove, &failure),
@@ -55,15 +52,6 @@ pub fn run(home: &Home, printer: Printer, args: &RemoveArgs) -> Result<Report, F
     Ok(session.report())
 }
 
-/// Returns the settings files that have an entry which `client add` wrote.
-///
-/// # Errors
-/// `provider_unavailable` if the list of changes is there and cannot be read.
-pub fn added_settings(home: &Home) -> Result<Vec<PathBuf>, Failure> {
-    let records = Records::load(home)?;
-    Ok(records.installed().iter().map(|it| it.file.clone()).filter(|file| file.exists()).collect())
-}
-
 /// Takes out of settings what `client add` wrote, and nothing that came there otherwise.
 ///
 /// # Errors
@@ -81,32 +69,4 @@ pub fn remove_added(home: &Home, printer: Printer, confirm: ConfirmArgs) -> Resu
         }
     }
     Ok(session.report())
-}
-
-/// Finds every entry that is Bailiwick's: by what was written down, and by looking.
-fn everywhere(
-    home: &Home,
-    records: &Records,
-    args: &RemoveArgs,
-) -> Result<Vec<(ClientKind, SettingsPlace, String)>, Failure> {
-    let mut found: Vec<(ClientKind, SettingsPlace, String)> = Vec::new();
-    let project = args.place.project.as_deref();
-    for listed in list::look(home, project)?.clients {
-        use output::ConnectionState::{Broken, Connected, Stale};
-        if matches!(listed.state, Connected | Stale | Broken) && (project.is_none() || listed.of_project) {
-            let place = SettingsPlace { file: listed.settings, is_projects: listed.of_project };
-            found.push((listed.client, place, listed.name));
-        }
-    }
-    if project.is_none() {
-        for change in records.installed() {
-            let is_known =
-                found.iter().any(|(_, place, name)| place.file == change.file && *name == change.name);
-            if !is_known && change.file.exists() {
-                let place = SettingsPlace { file: change.file.clone(), is_projects: false };
-                found.push((change.client, place, change.name.clone()));
-            }
-        }
-    }
-    Ok(found)
 }

@@ -8,8 +8,9 @@ use bailiwick_policy::RootPaths;
 use super::super::args::ConfigShowArgs;
 use super::super::home::Home;
 use super::super::printer::{Report, printable};
-use super::super::scope::{Effective, effective, without_values};
 use super::output::ShowOutput;
+use crate::scope_setup::effective::{Effective, effective};
+use crate::scope_setup::scope_words::without_values;
 
 /// Prints the config.
 ///

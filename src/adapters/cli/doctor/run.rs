@@ -1,20 +1,22 @@
 //! The command: looks, tells, fixes, takes back.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use bailiwick_contract::Failure;
+use bailiwick_contract::{Failure, Transport};
 
 use super::super::args::DoctorArgs;
+use super::super::call::backend;
 use super::super::home::Home;
 use super::super::printer::{Paint, Printer, Report, one_line, paint, printable};
-use super::backups::{Backups, undo};
-use super::finding::{Finding, Findings, Standing};
-use super::output::{CheckView, Counts, DoctorOutput, UndoOutput};
-use super::repair::Repair;
-use super::{clients, computer, config, folders, history, prove, scopes, screens, service, tokens};
-
-/// More rounds than one installation has mistakes that hide others.
-const MAX_ROUNDS: usize = 64;
+use super::super::runtime;
+use super::super::service_facts::service_facts;
+use super::prove;
+use crate::diagnosis::backups::undo;
+use crate::diagnosis::finding::{Finding, Findings, Standing};
+use crate::diagnosis::look::{Looked, look_and_repair};
+use crate::diagnosis::output::{CheckView, Counts, DoctorOutput, UndoOutput};
+use crate::diagnosis::repair::Repair;
+use crate::diagnosis::service::TIME;
 
 /// Looks at an installation. Exits 0 if nothing fails, 1 if something does.
 ///
@@ -28,44 +30,30 @@ pub fn run(home: &Home, printer: Printer, args: &DoctorArgs, verbose: bool) -> R
     if args.undo {
         return taken_back(home);
     }
-    let mut found = look(home);
-    let mut repaired = Vec::new();
-    let mut backups = Backups::begin(&home.dirs.state);
-    if args.fix && !args.dry_run {
-        for _ in 0..MAX_ROUNDS {
-            // One after the other: a repair can show what it hid, or fix the next as well.
-            let Some(finding) = found.list().iter().find(|it| it.repair.is_some()).cloned() else { break };
-            let repair = finding.repair.as_ref().expect("it was chosen for it");
-            backups.apply(repair)?;
-            repaired.push(finding);
-            found = look(home);
-        }
-        Backups::prune(&home.dirs.state);
-    }
-    Ok(report(&found, &repaired, args, verbose, backups.id()))
+    let looked =
+        if args.fix && !args.dry_run { look_and_repair(home, asked)? } else { Looked::at(home, asked) };
+    Ok(report(&looked.found, &looked.repaired, args, verbose, looked.undo))
 }
 
-/// Returns what every check finds, for a program, without what repairs would change.
-pub fn found(home: &Home) -> Value {
-    let checks: Vec<CheckView> = look(home).list().iter().map(CheckView::without_repair).collect();
-    json!({"checks": checks})
-}
-
-/// Makes every check.
-fn look(home: &Home) -> Findings {
-    let mut found = Findings::default();
-    let config = config::look(home, &mut found);
-    tokens::look(home, config.as_ref(), &mut found);
-    folders::look(home, &mut found);
-    if let Some(config) = &config {
-        scopes::look(home, config, &mut found);
-    }
-    history::look(home, &mut found);
-    service::look(home, config.as_ref(), &mut found);
-    computer::look(home, config.as_ref(), &mut found);
-    screens::look(config.as_ref(), &mut found);
-    clients::look(home, config.as_ref(), &mut found);
-    found
+/// Asks the running service what it is.
+///
+/// # Errors
+/// In words: why it does not answer.
+pub fn asked(home: &Home) -> Result<Value, String> {
+    let runtime = runtime::small().map_err(|failure| failure.message)?;
+    let asked = runtime.block_on(async {
+        let answer = async {
+            let backend = backend(home, Transport::Cli, None).await.map_err(|failure| failure.message)?;
+            if !backend.is_remote() {
+                return Err("its socket is not served".to_owned());
+            }
+            service_facts(&backend, &["service", "status"]).await.map_err(|failure| failure.message)
+        };
+        let answered = tokio::time::timeout(TIME, answer).await;
+        answered.unwrap_or_else(|_| Err(format!("nothing came within {} s", TIME.as_secs())))
+    });
+    runtime.shutdown_background();
+    asked
 }
 
 fn taken_back(home: &Home) -> Result<Report, Failure> {

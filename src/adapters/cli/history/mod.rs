@@ -3,11 +3,11 @@
 //! Reads the store directly and needs no running service. Clients have `history.*`, scope by scope.
 
 mod follow;
-mod kept;
-mod output;
 mod views;
 
+use crate::past_requests::{kept, output};
 pub use follow::watch;
+
 pub use kept::{KeptChanges, UndoState, scope_of_key};
 pub use output::{
     ConnectionsOutput, EntryOutput, FailedReplayOutput, GetOutput, LastOutput, SessionsOutput, TimelineOutput,

@@ -11,7 +11,8 @@ use super::super::open_folder::{Change, find_folder, open_folder};
 use super::super::printer::{Printer, Report};
 use super::args::{ScopeAddArgs, ScopeAddScreenArgs, ScopeKind};
 use super::edit::share;
-use super::report::{confirmed, place_of, told};
+use super::report::{confirmed, told};
+use crate::scope_setup::scope_words::place_of;
 
 /// Adds a scope; a folder that is open already keeps its own.
 ///
@@ -30,7 +31,7 @@ pub fn run(home: &Home, printer: Printer, args: &ScopeAddArgs) -> Result<Report,
     let confirm = ConfirmArgs { yes: args.how.yes, dry_run: args.dry_run };
     confirmed(home, printer, confirm, "Open it?", |home, config| {
         let known = config.scopes.clone();
-        let (id, change) = open_folder(config, &folder, &args.how)?;
+        let (id, change) = open_folder(config, &folder, &args.how.choice())?;
         let said = match change {
             Change::Added if home.is_dry_run => format!("Would open {} as scope `{id}`:\n", folder.display()),
             Change::Changed if home.is_dry_run => format!("Would change scope `{id}`:\n"),

@@ -13,6 +13,7 @@ use bailiwick_config::{
 use bailiwick_contract::Capability;
 
 use super::super::args::{ConfirmArgs, HereArgs, Preset, capability};
+use crate::scope_setup::grant_change::GrantChange;
 
 /// `scope …`.
 #[derive(Debug, Subcommand)]
@@ -265,6 +266,23 @@ pub struct GrantArgs {
     /// Whether it is asked about.
     #[command(flatten)]
     pub confirm: ConfirmArgs,
+}
+
+impl GrantArgs {
+    /// Returns what is granted, or taken away.
+    pub fn change(&self) -> GrantChange {
+        GrantChange {
+            capabilities: self.capabilities.clone(),
+            files: self.files.clone(),
+            commands: self.command.clone(),
+            apps: self.app.clone(),
+            titles: self.title.clone(),
+            hosts: self.host.clone(),
+            package_registries: self.package_registries,
+            operations: self.operation.clone(),
+            first_use: self.first_use.clone(),
+        }
+    }
 }
 
 /// Reads a word as the config reads it.

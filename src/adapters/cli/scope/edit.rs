@@ -12,8 +12,8 @@ use super::super::home::Home;
 use super::super::open_folder::find_folder;
 use super::super::printer::{Printer, Report, one_line, with_nearest};
 use super::args::{ScopeEditArgs, ScreenShare};
-use super::list::roots;
 use super::report::{change_in, confirmed};
+use crate::scope_setup::scope_words::roots;
 
 /// Changes a scope.
 ///

@@ -5,7 +5,6 @@
 mod add;
 mod args;
 mod edit;
-mod grant;
 mod list;
 mod output;
 mod remove;
@@ -13,10 +12,8 @@ mod report;
 mod run;
 mod show;
 
+pub use crate::scope_setup::scope_words::place_of;
 pub use args::ScopeCommand;
-pub use grant::allow_hosts;
-pub use list::{screen_words, states};
 pub use output::{ScopeChangeOutput, ScopeListOutput, ScopeRemoveOutput, ScopeShowOutput};
-pub use report::{change, change_in, confirmed, place_of, without_values};
+pub use report::{change, change_in, confirmed};
 pub use run::run;
-pub use show::{Effective, effective};

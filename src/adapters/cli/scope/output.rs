@@ -8,7 +8,7 @@ use serde::Serialize;
 use bailiwick_config::ScopeConfig;
 
 use super::super::difference::Changes;
-use super::show::Effective;
+use crate::scope_setup::effective::Effective;
 
 /// `scope list`.
 #[derive(Debug, Serialize, JsonSchema)]

@@ -7,7 +7,8 @@ use super::super::home::Home;
 use super::super::printer::{Printer, Report, one_line};
 use super::args::ScopeRemoveArgs;
 use super::output::ScopeRemoveOutput;
-use super::report::{confirmed, place_of};
+use super::report::confirmed;
+use crate::scope_setup::scope_words::place_of;
 
 /// Closes a scope.
 ///

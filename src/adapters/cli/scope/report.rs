@@ -1,36 +1,18 @@
 //! How a change of a scope is checked and told: compiled as the service would, and shown as what it grants and takes.
 
 use bailiwick_config::{Config, ScopeConfig, ShellMode};
-use bailiwick_contract::{Capability, ErrorCode, Failure, ScopeType};
-use bailiwick_engine::operations::FAMILIES;
-use bailiwick_engine::registry::Registry;
-use bailiwick_policy::{OwnFolders, RootPaths, Scope};
+use bailiwick_contract::{Failure, ScopeType};
 
 use super::super::args::ConfirmArgs;
 use super::super::ask;
 use super::super::commands_setup;
 use super::super::difference::Difference;
 use super::super::home::{Home, IfMissing, changed_meanwhile};
-use super::super::printer::{Printer, Report, labelled, one_line, with_nearest};
-use super::list::{grants, roots, screen_words};
+use super::super::printer::{Printer, Report, labelled, one_line};
 use super::output::ScopeChangeOutput;
-
-/// Finds a scope in a config.
-///
-/// # Errors
-/// `unknown_scope`, with the nearest id.
-pub fn place_of(config: &Config, id: &str) -> Result<usize, Failure> {
-    config.scopes.iter().position(|scope| scope.id == id).ok_or_else(|| {
-        let ids: Vec<&str> = config.scopes.iter().map(|scope| scope.id.as_str()).collect();
-        let failure = Failure::new(ErrorCode::UnknownScope, format!("there is no scope `{}`", one_line(id)));
-        let otherwise = if ids.is_empty() {
-            "`bailiwick setup FOLDER` opens a folder.".to_owned()
-        } else {
-            format!("There are: {}.", ids.join(", "))
-        };
-        with_nearest(failure, id, ids.into_iter(), &otherwise)
-    })
-}
+use crate::scope_setup::scope_words::{
+    check_scope, grants, place_of, roots, runs_commands, screen_words, without_values,
+};
 
 /// Makes a change of the config as was consented to: tried with `--dry-run`, asked about on a terminal, else at once.
 ///
@@ -115,10 +97,7 @@ pub fn told(
     after: &ScopeConfig,
     said: &str,
 ) -> Result<Report, Failure> {
-    let compiled = Scope::compile(after, &RootPaths::new(&config.scopes), &OwnFolders::of(&home.dirs))?;
-    Registry::new(FAMILIES).check_asked_operations(&compiled)?;
-    Config::parse(&home.config_path, config.text().as_bytes())
-        .map_err(|error| Failure::invalid(error.place.trim_matches('`'), error.problem).hint(error.fix))?;
+    check_scope(home, config, after)?;
     let difference = Difference::new(before, Some(after));
     let mut text = format!("{said}{}", difference.text());
     match after.scope_type {
@@ -151,18 +130,4 @@ pub fn told(
         Some(note) => report.note(note),
         None => report,
     })
-}
-
-/// Returns whether clients may run commands in a scope.
-pub fn runs_commands(scope: &ScopeConfig) -> bool {
-    [Capability::CommandRun, Capability::PackageRun]
-        .iter()
-        .any(|it| (scope.capabilities.contains(it) || scope.ask.contains(it)) && !scope.deny.contains(it))
-}
-
-/// Returns a scope for showing: values of environment variables may be secrets.
-pub fn without_values(scope: &ScopeConfig) -> ScopeConfig {
-    let mut scope = scope.clone();
-    scope.policy.environment.values_mut().for_each(|value| "[not shown]".clone_into(value));
-    scope
 }

@@ -6,7 +6,8 @@ use super::super::home::Home;
 use super::super::printer::{Printer, Report};
 use super::args::ScopeCommand;
 use super::report::{change, change_in, confirmed};
-use super::{add, edit, grant, list, remove, show};
+use super::{add, edit, list, remove, show};
+use crate::scope_setup::grant_change;
 
 /// Runs one of the commands.
 ///
@@ -22,13 +23,15 @@ pub fn run(home: &Home, printer: Printer, command: &ScopeCommand) -> Result<Repo
         ScopeCommand::Remove(args) => remove::run(home, printer, args),
         ScopeCommand::Allow(args) => {
             confirmed(home, printer, args.grant.confirm, "Allow it?", |home, config| {
-                change_in(home, config, &args.grant.id, |scope| grant::allow(scope, args))
+                change_in(home, config, &args.grant.id, |scope| {
+                    grant_change::allow(scope, &args.grant.change(), args.ask)
+                })
             })
         }
         // Only takes away: nothing is asked.
         ScopeCommand::Deny(args) => {
             let home = home.dry_run(args.confirm.dry_run);
-            change(&home, &args.id, |scope| grant::deny(scope, args))
+            change(&home, &args.id, |scope| grant_change::deny(scope, &args.change()))
         }
     }
 }

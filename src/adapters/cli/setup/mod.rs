@@ -3,10 +3,11 @@
 //! Everything is asked and shown before anything is written; a question that is not answered leaves nothing behind.
 
 mod output;
-mod plan;
 mod questions;
 mod run;
 mod shown;
+
+use crate::scope_setup::plan;
 
 pub use output::SetupOutput;
 pub use run::run;

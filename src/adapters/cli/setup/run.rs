@@ -40,7 +40,7 @@ pub fn run(
     if let Some(folder) = folder.as_deref().filter(|_| can_ask) {
         questions::preset(home, printer, folder, &mut how).map_err(cancelled)?;
     }
-    let plan = Plan::make(home, folder.as_deref(), &how)?;
+    let plan = Plan::make(home, folder.as_deref(), &how.choice())?;
     let offer = Offer::look(home, clients, &plan.config)?;
     if plan.is_nothing() && offer.is_nothing() {
         return Ok(offer.told(report(home, &plan)));
@@ -84,7 +84,7 @@ fn write_in_turn(
     for _ in 0..MAX_TURNS {
         match plan.write(home) {
             Err(failure) if how.yes && failure.code == ErrorCode::Conflict => {
-                plan = Plan::make(home, folder, how)?;
+                plan = Plan::make(home, folder, &how.choice())?;
             }
             written => return written.map(|()| plan),
         }

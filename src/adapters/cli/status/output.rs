@@ -10,24 +10,7 @@ use bailiwick_config::Exposure;
 
 use super::super::running::RunningNote;
 use super::clients::LiveClients;
-
-/// A scope.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
-pub struct ScopeState {
-    /// Its id.
-    pub id: String,
-    /// Its name for people.
-    pub name: String,
-    /// Its type: `folder` or `computer`.
-    #[serde(rename = "type")]
-    pub kind: String,
-    /// Its folders.
-    pub roots: Vec<String>,
-    /// The capabilities that it grants, one blank apart; a `?` marks those that ask.
-    pub grants: String,
-    /// Why it cannot be used; null if it can.
-    pub problem: Option<String>,
-}
+use crate::scope_setup::scope_words::ScopeState;
 
 /// How the history is.
 #[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]

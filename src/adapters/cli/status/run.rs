@@ -7,17 +7,18 @@ use serde_json::Value;
 use bailiwick_contract::{ErrorCode, Failure, Transport};
 
 use super::super::call::backend;
-use super::super::doctor::{ConfiguredClients, configured, not_run};
 use super::super::exposures::tried;
 use super::super::home::Home;
 use super::super::printer::Report;
 use super::super::running::{RunningNote, count_waiting};
 use super::super::runtime;
-use super::super::scope::states;
 use super::super::service_facts::service_facts;
 use super::clients::LiveClients;
-use super::output::{HistoryState, ScopeState, StatusOutput};
+use super::output::{HistoryState, StatusOutput};
 use super::text;
+use crate::diagnosis::clients::{ConfiguredClients, configured};
+use crate::diagnosis::scopes::not_run;
+use crate::scope_setup::scope_words::states;
 
 /// How long a service may take to answer.
 const TIME: Duration = Duration::from_secs(2);
@@ -31,10 +32,7 @@ const TRIP_TIME: Duration = Duration::from_secs(5);
 pub fn run(home: &Home, details: bool) -> Result<Report, Failure> {
     let config = home.config()?;
     let tokens = home.tokens()?.records().len();
-    let scopes: Vec<ScopeState> = states(home, &config)
-        .into_iter()
-        .map(|state| serde_json::from_value(state).expect("a state has these fields"))
-        .collect();
+    let scopes = states(home, &config);
     let asked = ask(home)?;
     let is_silent = asked.is_none();
     let (is_remote, mut info) = asked.unwrap_or((true, Value::Null));

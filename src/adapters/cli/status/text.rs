@@ -11,7 +11,8 @@ use super::super::printer::{Paint, labelled, one_line, paint};
 use super::super::running::RunningNote;
 use super::super::table::{Fit, Table, table};
 use super::clients::{LiveClients, RECENT_MINUTES};
-use super::output::{ScopeState, StatusOutput};
+use super::output::StatusOutput;
+use crate::scope_setup::scope_words::ScopeState;
 
 /// Lays out what was found.
 pub fn text(

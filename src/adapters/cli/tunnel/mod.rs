@@ -1,12 +1,10 @@
 //! `tunnel …`: the public URL under which clients elsewhere reach this computer, and the programs that forward it.
 
-mod keeper;
 mod manual;
 mod open;
-mod output;
 mod run;
 
-use crate::tunnels::{program, supervisor};
+use crate::tunnels::{keeper, output, program, supervisor};
 
 pub use keeper::serve_if_asked;
 pub use output::{TunnelEvent, TunnelOutput};

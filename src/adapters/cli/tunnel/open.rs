@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::adapters::auth::KeyRing;
 use crate::adapters::http::{HttpSettings, Server};
-use crate::adapters::http_client::{HttpClient, HttpRequest, HttpUrl};
+use crate::public_urls::http_client::{HttpClient, HttpRequest, HttpUrl};
 use bailiwick_config::{Authentication, Config, Exposure, PublicUrl, Reachability, TunnelLock};
 use bailiwick_contract::time::{now_ms, rfc3339};
 use bailiwick_contract::{ErrorCode, Failure, Transport};
@@ -26,12 +26,13 @@ use super::super::home::Home;
 use super::super::printer::{Printer, Report, one_line};
 use super::super::runtime;
 use super::super::token::rights;
-use super::super::url_check::{Hop, HopReport, UrlCheck, first_failure};
 use super::keeper;
 use super::manual::refuse_without_token;
 use super::output::{TunnelEvent, TunnelOutput};
 use super::program::{AUTHORIZATION, TunnelProgram, empty_config, health_file};
 use super::supervisor::{ProgramEvent, ProgramStart, Supervisor, Timing};
+use crate::public_urls::check::UrlCheck;
+use crate::public_urls::hop::{Hop, HopReport, first_failure};
 
 /// How long each part of a round trip may take.
 const TRIP_TIME: Duration = Duration::from_secs(10);

@@ -3,14 +3,15 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::adapters::http_client::HttpUrl;
+use crate::public_urls::http_client::HttpUrl;
 use bailiwick_contract::Failure;
 
 use super::super::client::CheckArgs;
-use super::super::printer::{Printer, Report, one_line};
+use super::super::printer::{Paint, Printer, Report, one_line, paint};
 use super::super::runtime;
-use super::check::UrlCheck;
-use super::hop::{HopReport, first_failure, hop_line};
+use crate::installation::steps::StepState;
+use crate::public_urls::check::UrlCheck;
+use crate::public_urls::hop::{HopReport, first_failure};
 
 /// `client check`.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -75,4 +76,18 @@ pub fn run(printer: Printer, args: &CheckArgs) -> Result<Report, Failure> {
     let ok = failure.is_none();
     let output = UrlCheckOutput { ok, url: url.to_string(), hops };
     Ok(Report { exit: u8::from(!ok), ..Report::of(text, &output) })
+}
+
+/// Writes a hop as a line, and what to change below it.
+pub fn hop_line(report: &HopReport) -> String {
+    let mark = match report.state {
+        StepState::Ok => paint(Paint::Good, "ok     "),
+        StepState::Skipped => paint(Paint::Hint, "skipped"),
+        StepState::Failed => paint(Paint::Bad, "FAILED "),
+    };
+    let mut line = format!("  {mark}  {}: {}\n", report.hop.name(), one_line(&report.saw));
+    if let Some(fix) = &report.fix {
+        line.push_str(&format!("           {}\n", one_line(fix)));
+    }
+    line
 }

@@ -16,12 +16,12 @@ use bailiwick_config::{LoginCode, NewLogin};
 use bailiwick_contract::time::now_ms;
 use bailiwick_contract::{Capability, hex, id};
 
-use super::client::{Client, MAX_ID_BYTES};
 use super::codes::Approval;
 use super::form::Form;
 use super::page;
-use super::redirect::Redirect;
 use super::server::{Asker, LoginServer};
+use crate::client_registrations::client::{Client, MAX_ID_BYTES};
+use crate::client_registrations::redirect::Redirect;
 
 /// How long a page may be answered: 15 minutes, in milliseconds.
 const PAGE_VALID_MS: i64 = 900_000;

@@ -4,17 +4,13 @@
 //! its page and by a one-time code of the command line, to be at this computer. It remembers nothing of those who have not.
 
 mod authorize;
-mod client;
 mod codes;
 mod form;
 mod metadata;
 mod page;
-mod redirect;
 mod server;
-mod signer;
 mod token;
 
-pub use client::is_own_registration;
 pub(super) use metadata::challenge;
 pub use server::LoginEndpoint;
 pub(super) use server::LoginServer;

@@ -17,8 +17,8 @@ use super::super::super::auth::Refusals;
 use super::super::guard::{MAX_CLIENT_CHARS, Peer};
 use super::codes::Codes;
 use super::form::MAX_FORM_BYTES;
-use super::signer::Signer;
 use super::{authorize, metadata, token};
+use crate::client_registrations::signer::Signer;
 
 /// Lets clients log in under a public URL.
 pub struct LoginServer {

@@ -17,11 +17,11 @@ use bailiwick_config::{ACCESS_MS, LoginTokens, Refresh, Tokens};
 use bailiwick_contract::time::now_ms;
 
 use super::super::reply::json as reply;
-use super::client::Client;
 use super::codes::CodeUse;
 use super::form::{Form, read_body};
 use super::metadata::SCOPES;
 use super::server::{Asker, LoginServer};
+use crate::client_registrations::client::Client;
 
 /// The fields that may come once.
 const FIELDS: &[&str] = &[

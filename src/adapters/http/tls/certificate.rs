@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rcgen::{CertificateParams, DnType, ExtendedKeyUsagePurpose, KeyPair, KeyUsagePurpose, date_time_ymd};
-use sha2::{Digest, Sha256};
 use tokio_rustls::rustls::crypto::ring::default_provider;
 use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::rustls::server::NoServerSessionStorage;
 use tokio_rustls::rustls::{Error, InconsistentKeys, ServerConfig};
 
+use crate::public_urls::pinned::fingerprint;
 use bailiwick_config::TlsConfig;
 use bailiwick_contract::time::now_ms;
 use bailiwick_contract::{ErrorCode, Failure};
@@ -122,12 +122,6 @@ impl Identity {
 struct Unusable {
     field: &'static str,
     problem: String,
-}
-
-/// Returns the SHA-256 of a certificate: pairs of digits between colons.
-pub fn fingerprint(certificate: &[u8]) -> String {
-    let pairs: Vec<String> = Sha256::digest(certificate).iter().map(|byte| format!("{byte:02X}")).collect();
-    pairs.join(":")
 }
 
 fn read(field: &'static str, path: &Path, secrecy: Secrecy) -> Result<Vec<u8>, Failure> {

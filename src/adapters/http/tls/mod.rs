@@ -5,8 +5,6 @@
 
 mod certificate;
 mod handshake;
-mod pinned;
 
 pub use certificate::certificate_path;
 pub(super) use handshake::Tls;
-pub use pinned::pinned;

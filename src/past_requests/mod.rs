@@ -1,0 +1,8 @@
+//! The history as commands of the user read it: one request, a page of them, what is followed, and which changes can be taken
+//! back.
+//!
+//! Below the adapters: nothing is asked or printed here. Clients have `history.*`, scope by scope.
+
+pub mod event;
+pub mod kept;
+pub mod output;
