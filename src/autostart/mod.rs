@@ -9,7 +9,11 @@ pub mod file;
 pub mod job;
 pub mod launchd;
 pub mod manager;
+pub mod output;
 pub mod programs;
+pub mod service;
 pub mod systemd;
 pub mod task;
+#[cfg(test)]
+mod tests;
 mod xml;

@@ -14,8 +14,8 @@ use super::super::home::Home;
 use super::super::printer::{Printer, Report, printable};
 use super::job::said_file;
 use super::manager::{Manager, Words};
-use super::status::installed;
 use super::systemd::UNIT;
+use crate::autostart::service::installed;
 
 /// No more than this of the file's end is checked.
 const LOOKED_AT_BYTES: u64 = 1 << 20;

@@ -5,20 +5,14 @@
 //! Writes one file of its own and changes no other; never needs root, and never says that a service runs without having
 //! asked its manager.
 
-mod install;
 mod logs;
-mod output;
-mod remove;
+mod reports;
 mod run;
-mod status;
-#[cfg(test)]
-mod tests;
 
-use crate::autostart::{file, job, manager, systemd};
-#[cfg(test)]
-use crate::autostart::{launchd, programs, task};
+use crate::autostart::{job, manager, output, systemd};
 
 pub use crate::autostart::job::begin;
+pub use crate::autostart::service::installed_file;
 pub use output::{DoneOutput, InstallOutput, RemoveOutput, StatusOutput};
-pub use remove::{installed_file, remove_installed};
+pub use reports::remove_installed;
 pub use run::run;

@@ -7,7 +7,7 @@ use super::super::ask;
 use super::super::home::Home;
 use super::super::printer::{Printer, Report};
 use super::manager::manager;
-use super::{install, logs, remove, status};
+use super::{logs, reports};
 
 /// Runs one of the commands.
 ///
@@ -17,14 +17,14 @@ pub fn run(home: &Home, printer: Printer, command: &ServiceCommand) -> Result<Op
     let manager = &*manager(home)?;
     match command {
         ServiceCommand::Install(args) => {
-            confirmed(home, printer, *args, "Install it?", |home| install::run(home, manager)).map(Some)
+            confirmed(home, printer, *args, "Install it?", |home| reports::install(home, manager)).map(Some)
         }
-        ServiceCommand::Start => status::start(home, manager).map(Some),
-        ServiceCommand::Stop => status::stop(manager).map(Some),
-        ServiceCommand::Status => status::run(home, manager).map(Some),
+        ServiceCommand::Start => reports::start(home, manager).map(Some),
+        ServiceCommand::Stop => reports::stop(manager).map(Some),
+        ServiceCommand::Status => reports::status(home, manager).map(Some),
         ServiceCommand::Logs(args) => logs::run(home, manager, args),
         ServiceCommand::Remove(args) => {
-            confirmed(home, printer, *args, "Remove it?", |home| remove::run(home, manager)).map(Some)
+            confirmed(home, printer, *args, "Remove it?", |home| reports::remove(home, manager)).map(Some)
         }
     }
 }

@@ -16,14 +16,14 @@ use bailiwick_platform::dirs::Dirs;
 use bailiwick_platform::fs::modes::set_mode;
 use bailiwick_platform::service_manager::{ServiceManager, service_manager};
 
-use super::super::home::{Home, IfMissing};
 use super::job::Job;
 use super::launchd::{LABEL, Launchd};
 use super::manager::{Manager, Standing};
 use super::programs::Programs;
 use super::systemd::Systemd;
 use super::task::TaskScheduler;
-use super::{file, install, remove, status};
+use super::{file, service};
+use crate::installation::home::{Home, IfMissing};
 
 /// A folder with an installation and programs; gone with its value.
 struct TestFolder {
@@ -73,7 +73,7 @@ impl TestFolder {
     }
 
     fn install(&self, manager: &dyn Manager) -> Value {
-        install::run(&self.home, manager).expect("installed").json
+        serde_json::to_value(service::install(&self.home, manager).expect("installed").output).expect("JSON")
     }
 }
 
@@ -275,23 +275,23 @@ fn launchd_is_asked_to_load_start_end_and_forget_the_agent() {
     let lint = format!("plutil -lint {agent}");
     assert_eq!(temporary.asked(), [vec![lint, unload.clone()], load.to_vec()].concat());
 
-    let shown = status::run(&temporary.home, &launchd).expect("installed");
-    assert_eq!((&shown.json["running"], &shown.json["state"]), (&json!(true), &json!("running")));
-    assert_eq!((shown.exit, &shown.json["ok"]), (18, &json!(false)), "nothing is served: {}", shown.text);
-    status::stop(&launchd).expect("stopped");
+    let shown = service::status(&temporary.home, &launchd).expect("installed");
+    assert_eq!((shown.running, shown.state.as_str()), (true, "running"));
+    assert!(!shown.ok, "nothing is served: {shown:?}");
+    service::stop(&launchd).expect("stopped");
     assert_eq!(temporary.asked(), [unload.as_str()]);
     assert!(!launchd.standing().expect("told").is_known);
-    status::start(&temporary.home, &launchd).expect("started");
+    service::start(&temporary.home, &launchd).expect("started");
     assert_eq!(temporary.asked(), load);
     fs::write(temporary.folder.join("bin/loaded"), "not running").expect("written");
     assert_eq!(
         launchd.standing().ok(),
         Some(Standing { is_known: true, is_running: false, words: "not running".to_owned() })
     );
-    status::start(&temporary.home, &launchd).expect("started");
+    service::start(&temporary.home, &launchd).expect("started");
     assert_eq!(temporary.asked(), [format!("launchctl kickstart {target}")]);
 
-    remove::run(&temporary.home, &launchd).expect("removed");
+    service::remove(&temporary.home, &launchd).expect("removed");
     assert_eq!(temporary.asked(), [unload]);
     assert!(!launchd.file().exists());
     // Over SSH alone there is no session at the screen.
@@ -299,7 +299,7 @@ fn launchd_is_asked_to_load_start_end_and_forget_the_agent() {
     let made = temporary.install(&launchd);
     assert_eq!(made["started"], false);
     assert_eq!(made["unreachable"], "Could not find domain for user gui: 501");
-    let failure = status::start(&temporary.home, &launchd).expect_err("nobody can be asked");
+    let failure = service::start(&temporary.home, &launchd).expect_err("nobody can be asked");
     assert_eq!(failure.code, ErrorCode::ProviderUnavailable);
 }
 
@@ -340,12 +340,12 @@ fn the_task_scheduler_is_asked_to_make_run_end_and_delete_the_task() {
     assert_eq!(temporary.install(&task)["changed"], true);
     assert_eq!(temporary.asked(), [end.clone(), create.clone(), run.clone()]);
 
-    let shown = status::run(&temporary.home, &task).expect("installed");
-    assert_eq!((&shown.json["running"], &shown.json["state"]), (&json!(true), &json!("Wird ausgefuehrt")));
-    status::stop(&task).expect("stopped");
-    status::stop(&task).expect("stopped before");
+    let shown = service::status(&temporary.home, &task).expect("installed");
+    assert_eq!((shown.running, shown.state.as_str()), (true, "Wird ausgefuehrt"));
+    service::stop(&task).expect("stopped");
+    service::stop(&task).expect("stopped before");
     assert_eq!(temporary.asked(), [end]);
-    status::start(&temporary.home, &task).expect("started");
+    service::start(&temporary.home, &task).expect("started");
     assert_eq!(temporary.asked(), [run.as_str()]);
     // Deleted in the Task Scheduler's own window.
     fs::remove_file(temporary.folder.join("bin/task")).expect("removed");
@@ -356,9 +356,9 @@ fn the_task_scheduler_is_asked_to_make_run_end_and_delete_the_task() {
     fs::write(temporary.folder.join("bin/task"), "<Task/>").expect("written");
     let somebodys = task.take_up(true).expect_err("it is not ours");
     assert_eq!(somebodys.code, ErrorCode::Conflict);
-    assert_eq!(remove::run(&temporary.home, &task).map_err(|it| it.code).err(), Some(ErrorCode::Conflict));
+    assert_eq!(service::remove(&temporary.home, &task).map_err(|it| it.code).err(), Some(ErrorCode::Conflict));
     fs::copy(task.file(), temporary.folder.join("bin/task")).expect("copied");
-    remove::run(&temporary.home, &task).expect("removed");
+    service::remove(&temporary.home, &task).expect("removed");
     assert_eq!(temporary.asked().last().map(String::as_str), Some("schtasks /Delete /TN Bailiwick-ada /F"));
     assert!(!task.file().exists());
 }

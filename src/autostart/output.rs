@@ -1,4 +1,4 @@
-//! What `service …` prints with `--json`.
+//! What is known and done of the service, as `service …` prints it with `--json`.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use bailiwick_platform::service_manager::ServiceManager;
 
-use super::super::running::RunningNote;
+use crate::installation::running::RunningNote;
 
 /// `service install`.
 #[derive(Debug, Serialize, JsonSchema)]
