@@ -14,6 +14,7 @@ pub mod known_token;
 pub mod limit;
 pub mod local_time;
 pub mod own_program;
+pub mod processes;
 pub mod running;
 pub mod runtime;
 pub mod stdio_session;

@@ -6,10 +6,11 @@ use schemars::JsonSchema;
 
 use super::{
     approve, bundle, command_policy, completions, config, described, doctor, history, live, man, policy,
-    policy_learn, policy_replay, policy_untrusted, policy_why, processes, scope, screen, service, setup, start, status, token,
+    policy_learn, policy_replay, policy_untrusted, policy_why, scope, screen, service, setup, start, status, token,
     tools, tunnel, undo, uninstall, url_check,
 };
 use crate::diagnosis::trial;
+use crate::installation::processes as ps;
 
 /// What a command prints.
 #[derive(Debug, Clone, Copy)]
@@ -61,11 +62,11 @@ pub const SCHEMAS: &[CommandSchema] = &[
     row::<policy_replay::PolicyReplayOutput>("policy test --against-history", "policy.test.against-history"),
     row::<policy_untrusted::PolicyUntrustedOutput>("policy untrusted", "policy.untrusted"),
     row::<policy_why::PolicyWhyOutput>("policy why", "policy.why"),
-    row::<processes::ProcessListOutput>("ps", "ps"),
-    row::<processes::ProcessListOutput>("ps list", "ps.list"),
-    row::<processes::ProcessReadOutput>("ps logs", "ps.logs"),
-    row::<processes::PieceOutput<'_>>("ps logs --follow", "ps.logs.follow"),
-    row::<processes::ProcessStopOutput>("ps stop", "ps.stop"),
+    row::<ps::ProcessListOutput>("ps", "ps"),
+    row::<ps::ProcessListOutput>("ps list", "ps.list"),
+    row::<ps::ProcessReadOutput>("ps logs", "ps.logs"),
+    row::<ps::PieceOutput<'_>>("ps logs --follow", "ps.logs.follow"),
+    row::<ps::ProcessStopOutput>("ps stop", "ps.stop"),
     row::<scope::ScopeChangeOutput>("scope add", "scope.add"),
     row::<scope::ScopeChangeOutput>("scope add-screen", "scope.add-screen"),
     row::<scope::ScopeChangeOutput>("scope allow", "scope.allow"),

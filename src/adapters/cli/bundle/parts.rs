@@ -16,9 +16,9 @@ use bailiwick_platform::system::system;
 use super::super::doctor::asked;
 use super::super::history::EntryOutput;
 use super::super::home::Home;
-use super::super::processes;
 use super::super::running::RunningNote;
 use crate::diagnosis::look;
+use crate::installation::processes::{listed, processes_of};
 
 /// How many operations of the history go along.
 const OPERATIONS: usize = 300;
@@ -72,7 +72,7 @@ pub fn gather(home: &Home) -> Vec<Part> {
             name: "processes.json",
             holds: "the processes that were started, and how they ended",
             left_out: &["what they printed"],
-            content: processes::listed(home),
+            content: json!(listed(&processes_of(home))),
         },
         Part {
             name: "service.json",
