@@ -20,6 +20,8 @@ pub mod look;
 pub mod output;
 pub mod prove;
 pub mod repair;
+pub mod report;
+pub mod report_parts;
 pub mod scopes;
 pub mod screens;
 pub mod service;

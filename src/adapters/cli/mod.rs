@@ -59,7 +59,7 @@ mod uninstall;
 mod url_check;
 
 use crate::installation::{
-    home, known_token, limit, local_time, own_program, running, runtime, stdio_session, steps, text, zip,
+    home, known_token, limit, local_time, own_program, running, runtime, stdio_session, steps, text,
 };
 use crate::public_urls::exposures;
 use crate::scope_setup::{commands_setup, difference, grants, open_folder};

@@ -5,11 +5,11 @@
 use schemars::JsonSchema;
 
 use super::{
-    approve, bundle, command_policy, completions, config, described, doctor, history, live, man, policy,
+    approve, command_policy, completions, config, described, doctor, history, live, man, policy,
     policy_learn, policy_replay, policy_untrusted, policy_why, scope, screen, service, setup, start, status, token,
     tools, tunnel, undo, uninstall, url_check,
 };
-use crate::diagnosis::trial;
+use crate::diagnosis::{report, trial};
 use crate::installation::processes as ps;
 
 /// What a command prints.
@@ -27,8 +27,8 @@ pub struct CommandSchema {
 pub const SCHEMAS: &[CommandSchema] = &[
     row::<approve::ApproveOutput>("approve", "approve"),
     row::<approve::ApproveListOutput>("approve --list", "approve.list"),
-    row::<bundle::BundleOutput>("bundle", "bundle"),
-    row::<bundle::BundleInspectOutput>("bundle --inspect", "bundle.inspect"),
+    row::<report::BundleOutput>("bundle", "bundle"),
+    row::<report::BundleInspectOutput>("bundle --inspect", "bundle.inspect"),
     row::<url_check::UrlCheckOutput>("client check", "client.check"),
     row::<completions::CompletionsOutput>("completions", "completions"),
     row::<config::EditOutput>("config edit", "config.edit"),
@@ -42,8 +42,8 @@ pub const SCHEMAS: &[CommandSchema] = &[
     row::<described::FailureOutput>("(any, when it fails)", "failure"),
     row::<doctor::DoctorOutput>("doctor", "doctor"),
     row::<doctor::ProveOutput>("doctor --prove", "doctor.prove"),
-    row::<bundle::BundleInspectOutput>("doctor --inspect", "doctor.inspect"),
-    row::<bundle::BundleOutput>("doctor --report", "doctor.report"),
+    row::<report::BundleInspectOutput>("doctor --inspect", "doctor.inspect"),
+    row::<report::BundleOutput>("doctor --report", "doctor.report"),
     row::<doctor::UndoOutput>("doctor --undo", "doctor.undo"),
     row::<setup::SetupOutput>("here", "here"),
     row::<history::TimelineOutput>("log", "log"),

@@ -1,4 +1,4 @@
-//! The parts of a bundle: what each file holds.
+//! The parts of a report: what each file holds.
 
 use std::env;
 use std::fs;
@@ -13,12 +13,12 @@ use bailiwick_platform::launch::levels;
 use bailiwick_platform::machine;
 use bailiwick_platform::system::system;
 
-use super::super::doctor::asked;
-use super::super::history::EntryOutput;
-use super::super::home::Home;
-use super::super::running::RunningNote;
-use crate::diagnosis::look;
+use super::look;
+use super::service::AskService;
+use crate::installation::home::Home;
 use crate::installation::processes::{listed, processes_of};
+use crate::installation::running::RunningNote;
+use crate::past_requests::output::EntryOutput;
 
 /// How many operations of the history go along.
 const OPERATIONS: usize = 300;
@@ -36,7 +36,7 @@ pub struct Part {
 }
 
 /// Gathers all parts. What cannot be read is said in its place.
-pub fn gather(home: &Home) -> Vec<Part> {
+pub fn gather(home: &Home, ask: AskService) -> Vec<Part> {
     vec![
         Part {
             name: "versions.json",
@@ -60,7 +60,7 @@ pub fn gather(home: &Home) -> Vec<Part> {
             name: "doctor.json",
             holds: "what `bailiwick doctor` found",
             left_out: &["what repairs would change"],
-            content: look::found(home, asked),
+            content: look::found(home, ask),
         },
         Part {
             name: "history.json",
