@@ -21,4 +21,5 @@ pub mod stdio_session;
 pub mod steps;
 pub mod text;
 pub mod throwaway;
+pub mod tokens;
 pub mod zip;

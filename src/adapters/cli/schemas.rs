@@ -6,11 +6,11 @@ use schemars::JsonSchema;
 
 use super::{
     approve, command_policy, completions, config, described, doctor, history, live, man, policy,
-    policy_learn, policy_replay, policy_untrusted, policy_why, scope, screen, service, setup, start, status, token,
+    policy_learn, policy_replay, policy_untrusted, policy_why, scope, screen, service, setup, start, status,
     tools, tunnel, undo, uninstall, url_check,
 };
 use crate::diagnosis::{report, trial};
-use crate::installation::processes as ps;
+use crate::installation::{processes as ps, tokens};
 
 /// What a command prints.
 #[derive(Debug, Clone, Copy)]
@@ -85,11 +85,11 @@ pub const SCHEMAS: &[CommandSchema] = &[
     row::<service::DoneOutput>("service stop", "service.stop"),
     row::<setup::SetupOutput>("setup", "setup"),
     row::<status::StatusOutput>("status", "status"),
-    row::<token::TokenCodeOutput>("token code", "token.code"),
-    row::<token::TokenShownOutput>("token create", "token.create"),
-    row::<token::TokenListOutput>("token list", "token.list"),
-    row::<token::TokenRevokeOutput>("token revoke", "token.revoke"),
-    row::<token::TokenShownOutput>("token rotate", "token.rotate"),
+    row::<tokens::TokenCodeOutput>("token code", "token.code"),
+    row::<tokens::TokenShownOutput>("token create", "token.create"),
+    row::<tokens::TokenListOutput>("token list", "token.list"),
+    row::<tokens::TokenRevokeOutput>("token revoke", "token.revoke"),
+    row::<tokens::TokenShownOutput>("token rotate", "token.rotate"),
     row::<tools::ToolsOutput>("tools", "tools"),
     row::<tunnel::TunnelOutput>("tunnel cloudflare --dry-run", "tunnel.cloudflare"),
     row::<tunnel::TunnelEvent>("tunnel cloudflare", "tunnel.events"),

@@ -1,109 +1,18 @@
 //! `token …`: by which tokens clients are known, and what each may use.
 
-use schemars::JsonSchema;
-use serde::Serialize;
-
 use bailiwick_config::{Exposure, LoginCode, NewToken, TokenRecord};
-use bailiwick_contract::time::{now_ms, parse_rfc3339, rfc3339};
-use bailiwick_contract::{ErrorCode, Failure};
-use bailiwick_history::Filter;
+use bailiwick_contract::Failure;
+use bailiwick_contract::time::{now_ms, parse_rfc3339};
 
 use super::args::{ConfirmArgs, TokenCommand, TokenCreateArgs, TokenRotateArgs};
 use super::ask;
 use super::home::Home;
 use super::known_token::known;
-use super::printer::{Fit, Printer, Report, Table, one_line, with_nearest};
-
-/// A day, in milliseconds.
-const DAY_MS: i64 = 86_400_000;
-/// Tokens that expire within so many days are said to expire soon.
-const SOON_DAYS: i64 = 7;
-
-/// Whether a token opens anything.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum TokenState {
-    /// It does.
-    Valid,
-    /// It does, for at most seven days more.
-    ExpiresSoon,
-    /// It does not any more.
-    Expired,
-}
-
-/// What may be told about a token: everything but its hash.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct TokenOutput {
-    /// Its id.
-    pub id: String,
-    /// The name that the history shows as the caller.
-    pub name: String,
-    /// The ids of the scopes that it opens; `*` for all.
-    pub scopes: Vec<String>,
-    /// The capabilities that it may use, of those that a scope grants; `*` for all.
-    pub capabilities: Vec<String>,
-    /// When its value was made (RFC 3339).
-    pub created_at: String,
-    /// From when on it opens nothing (RFC 3339); null for never.
-    pub expires_at: Option<String>,
-    /// Whether it opens anything.
-    pub state: TokenState,
-    /// Whether it is the owner's.
-    pub owner: bool,
-    /// Where the browser went after the login by which a client got it; null for a token that was made by hand.
-    pub login: Option<String>,
-    /// When its name was last used since its value was made (RFC 3339); null where the history knows of no use.
-    pub last_used_at: Option<String>,
-}
-
-/// A token whose value is shown, this once.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct ShownToken {
-    /// The token.
-    #[serde(flatten)]
-    pub token: TokenOutput,
-    /// Its value, which is kept nowhere; null with `--dry-run`.
-    pub secret: Option<String>,
-}
-
-/// `token create` and `token rotate`.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct TokenShownOutput {
-    /// Always true.
-    pub ok: bool,
-    /// The token with its value.
-    pub token: ShownToken,
-}
-
-/// `token list`.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct TokenListOutput {
-    /// Always true.
-    pub ok: bool,
-    /// The tokens, in the order in which they were made.
-    pub tokens: Vec<TokenOutput>,
-}
-
-/// `token revoke`.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct TokenRevokeOutput {
-    /// Always true.
-    pub ok: bool,
-    /// The token as it was.
-    pub revoked: TokenOutput,
-    /// Whether it was revoked; not with `--dry-run`, and not if you said no.
-    pub written: bool,
-}
-
-/// `token code`.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct TokenCodeOutput {
-    /// Always true.
-    pub ok: bool,
-    /// The code, valid once and for ten minutes.
-    pub code: String,
-}
+use super::printer::{Fit, Printer, Report, Table, one_line};
+use crate::installation::tokens::{
+    self, DAY_MS, SOON_DAYS, ShownToken, TokenCodeOutput, TokenListOutput, TokenRevokeOutput, TokenShownOutput,
+    TokenState, expiry, facts, last_used, rights, state,
+};
 
 /// Runs one of the commands.
 ///
@@ -156,13 +65,6 @@ fn is_wanted(
 }
 
 fn create(home: &Home, args: &TokenCreateArgs) -> Result<Report, Failure> {
-    let config = home.config()?;
-    let ids = || config.scopes.iter().map(|scope| scope.id.as_str());
-    if let Some(unknown) = args.scope.iter().find(|id| *id != "*" && !ids().any(|known| known == **id)) {
-        let failure =
-            Failure::new(ErrorCode::UnknownScope, format!("there is no scope `{}`", one_line(unknown)));
-        return Err(with_nearest(failure, unknown, ids(), "`bailiwick scope list` shows them."));
-    }
     let now = now_ms();
     let all_if_empty = |names: Vec<String>| if names.is_empty() { vec!["*".to_owned()] } else { names };
     let new = NewToken {
@@ -172,16 +74,7 @@ fn create(home: &Home, args: &TokenCreateArgs) -> Result<Report, Failure> {
         expires_at_ms: args.expires.as_deref().map(|when| expiry(when, now)).transpose()?,
         owner: false,
     };
-    let (record, secret) = home.edit_tokens(|tokens| {
-        if tokens.find(&args.name).is_some() {
-            return Err(Failure::new(
-                ErrorCode::Conflict,
-                format!("there is a token `{}` already", one_line(&args.name)),
-            )
-            .hint(format!("Choose another name, or run `bailiwick token rotate {}`.", args.name)));
-        }
-        tokens.create(new, now).map_err(|error| Failure::invalid("name", error.problem).hint(error.fix))
-    })?;
+    let (record, secret) = tokens::create(home, new, now)?;
     Ok(shown_once(home, &record, secret, ""))
 }
 
@@ -197,20 +90,7 @@ fn rotate(home: &Home, printer: Printer, args: &TokenRotateArgs) -> Result<Repor
         let token = ShownToken { token: facts(&before, None), secret: None };
         return Ok(Report::of("Left as it was.\n", &TokenShownOutput { ok: true, token }));
     }
-    let (record, secret) = home.edit_tokens(|tokens| {
-        let record = known(tokens.records(), &args.name)?;
-        if expires.is_none() && record.is_expired(now) {
-            return Err(Failure::new(
-                ErrorCode::Conflict,
-                format!("the token `{}` has expired: a new value would open nothing", one_line(&record.name)),
-            )
-            .hint("Add when the new value expires, such as `--expires 30d` or `--expires never`."));
-        }
-        if let Some(at) = expires {
-            tokens.set_expiry(&args.name, at);
-        }
-        tokens.rotate(&args.name, now).map_err(|error| error.for_person())
-    })?;
+    let (record, secret) = tokens::rotate(home, &args.name, expires, now)?;
     Ok(shown_once(home, &record, secret, "The old value opens nothing any more."))
 }
 
@@ -298,51 +178,6 @@ fn list(home: &Home) -> Result<Report, Failure> {
     }))
 }
 
-/// Looks up when a token was last used, in milliseconds since the epoch.
-fn last_used(home: &Home, record: &TokenRecord) -> Option<i64> {
-    // A name that was used before is another token's use.
-    let since_ms = parse_rfc3339(&record.created_at);
-    let filter = Filter { caller: Some(record.name.clone()), since_ms, limit: 1, ..Filter::default() };
-    let page = bailiwick_history::query(&home.dirs.state, &filter).ok()?;
-    page.entries.first().map(|entry| entry.at_ms)
-}
-
-fn state(record: &TokenRecord, now: i64) -> TokenState {
-    if record.is_expired(now) {
-        return TokenState::Expired;
-    }
-    match record.expires_at.as_deref().and_then(parse_rfc3339) {
-        Some(at) if at - now <= SOON_DAYS * DAY_MS => TokenState::ExpiresSoon,
-        _ => TokenState::Valid,
-    }
-}
-
-fn facts(record: &TokenRecord, last_used: Option<i64>) -> TokenOutput {
-    TokenOutput {
-        id: record.id.clone(),
-        name: record.name.clone(),
-        scopes: record.scopes.clone(),
-        capabilities: record.capabilities.clone(),
-        created_at: record.created_at.clone(),
-        expires_at: record.expires_at.clone(),
-        state: state(record, now_ms()),
-        owner: record.owner,
-        login: record.login.as_ref().map(|login| login.redirect_host.clone()),
-        last_used_at: last_used.map(rfc3339),
-    }
-}
-
-pub fn rights(record: &TokenRecord) -> String {
-    let or_all = |list: &[String], all: &str| {
-        if list.iter().any(|it| it == "*") { all.to_owned() } else { list.join(" ") }
-    };
-    format!(
-        "{}: {}",
-        or_all(&record.scopes, "all scopes"),
-        or_all(&record.capabilities, "whatever they grant")
-    )
-}
-
 /// Returns when a token expires.
 fn expires(record: &TokenRecord, now: i64) -> String {
     match record.expires_at.as_deref().and_then(|at| Some((at, parse_rfc3339(at)?))) {
@@ -366,41 +201,9 @@ fn date(at: &str) -> &str {
     at.split('T').next().unwrap_or(at)
 }
 
-/// Reads `30d`, `8h` or a date as a moment in the future.
-fn expiry(when: &str, now: i64) -> Result<i64, Failure> {
-    let wrong = |problem: &str| {
-        Failure::invalid("--expires", format!("`{}` {problem}", one_line(when)))
-            .hint("Use a number of days (30d) or hours (8h), or a date (2027-01-31).")
-    };
-    let span = |suffix: char, unit_ms: i64| {
-        let number: i64 = when.strip_suffix(suffix)?.parse().ok()?;
-        (1..=100_000).contains(&number).then(|| now + number * unit_ms)
-    };
-    let at = span('d', DAY_MS)
-        .or_else(|| span('h', 3_600_000))
-        .or_else(|| parse_rfc3339(when))
-        .ok_or_else(|| wrong("is not a time"))?;
-    // A leap day that does not exist would be another day when read back.
-    if when.len() == 10 && !rfc3339(at).starts_with(when) {
-        return Err(wrong("is not a day"));
-    }
-    if at <= now { Err(wrong("has passed")) } else { Ok(at) }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn expiry_reads_spans_and_dates_and_refuses_the_past() {
-        let now = parse_rfc3339("2026-11-21").expect("a date");
-        assert_eq!(expiry("30d", now).map(rfc3339), Ok("2026-12-21T00:00:00.000Z".to_owned()));
-        assert_eq!(expiry("8h", now).map(rfc3339), Ok("2026-11-21T08:00:00.000Z".to_owned()));
-        assert_eq!(expiry("2027-01-31", now).map(rfc3339), Ok("2027-01-31T00:00:00.000Z".to_owned()));
-        for wrong in ["", "d", "0d", "-1d", "soon", "2026-01-01", "2027-02-30", "99999999999d"] {
-            assert!(expiry(wrong, now).is_err(), "{wrong}");
-        }
-    }
 
     #[test]
     fn the_time_since_a_use_is_said_in_the_largest_unit_that_tells() {

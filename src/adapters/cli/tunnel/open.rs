@@ -25,12 +25,12 @@ use super::super::client::on_path;
 use super::super::home::Home;
 use super::super::printer::{Printer, Report, one_line};
 use super::super::runtime;
-use super::super::token::rights;
 use super::keeper;
 use super::manual::refuse_without_token;
 use super::output::{TunnelEvent, TunnelOutput};
 use super::program::{AUTHORIZATION, TunnelProgram, empty_config, health_file};
 use super::supervisor::{ProgramEvent, ProgramStart, Supervisor, Timing};
+use crate::installation::tokens::rights;
 use crate::public_urls::check::UrlCheck;
 use crate::public_urls::hop::{Hop, HopReport, first_failure};
 
