@@ -4,5 +4,8 @@
 //! Below the adapters: nothing is asked or printed here. Clients have `history.*`, scope by scope.
 
 pub mod event;
+pub mod find;
 pub mod kept;
+pub mod live;
 pub mod output;
+pub mod routes;

@@ -12,7 +12,6 @@ mod ask;
 mod bundle;
 mod call;
 mod client;
-mod columns;
 mod command_line;
 mod command_policy;
 mod completions;
@@ -59,7 +58,7 @@ mod uninstall;
 mod url_check;
 
 use crate::installation::{
-    home, known_token, limit, local_time, own_program, running, runtime, stdio_session, steps, text,
+    columns, home, known_token, limit, local_time, own_program, running, runtime, stdio_session, steps, text,
 };
 use crate::public_urls::exposures;
 use crate::scope_setup::{commands_setup, difference, grants, open_folder};

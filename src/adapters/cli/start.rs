@@ -122,7 +122,7 @@ pub fn run(home: Home, printer: Printer, args: &StartArgs) -> Result<(), Failure
         let is_seen = !printer.json && io::stdout().is_terminal();
         let secret = if needs_token && is_seen { first_token(home)? } else { None };
         announce(printer, &started, (has_tokens, needs_token), public_url, secret, form);
-        let view = form.map(|form| LiveView::start(home, printer, form));
+        let view = form.map(|form| LiveView::start(home, live::tell(printer, form)));
 
         let shutdown = CancellationToken::new();
         let over_socket = tokio::spawn(socket::serve(listener, service, keys, shutdown.clone()));

@@ -12,7 +12,8 @@ use super::super::printer::Printer;
 use super::super::runtime;
 use super::super::table::width;
 use super::output::EntryOutput;
-use super::views::{filter, read, unknown_scope};
+use super::views::{filter, unknown_scope};
+use crate::past_requests::find::read;
 
 /// How often is looked for what came.
 const LOOK_EVERY: Duration = Duration::from_millis(400);

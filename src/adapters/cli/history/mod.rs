@@ -12,4 +12,5 @@ pub use kept::{KeptChanges, UndoState, scope_of_key};
 pub use output::{
     ConnectionsOutput, EntryOutput, FailedReplayOutput, GetOutput, LastOutput, SessionsOutput, TimelineOutput,
 };
-pub use views::{find_entry, read, run, short_id};
+pub use crate::past_requests::find::{find_entry, read, short_id};
+pub use views::run;

@@ -1,10 +1,8 @@
 //! The views of the history.
 
-use serde_json::{Value, json};
-
 use bailiwick_config::Config;
 use bailiwick_contract::time::{now_ms, rfc3339};
-use bailiwick_contract::{ErrorCode, Failure, id};
+use bailiwick_contract::{ErrorCode, Failure};
 use bailiwick_history::{Entry, Filter, State};
 use bailiwick_platform::quoting::quote;
 
@@ -19,13 +17,10 @@ use super::follow::follow;
 use super::kept::{KeptChanges, UndoState};
 use super::output::{
     ConnectionsOutput, EntryOutput, FailedOutput, FailedReplayOutput, GetOutput, LastOutput, SessionsOutput,
-    TimelineOutput, WayOutput,
+    TimelineOutput,
 };
-
-/// How many operations are checked to count them, or to find one by the end of its id.
-const COUNTED: usize = 20_000;
-/// How many characters of an id are shown: its last ones, which are random.
-const SHORT_ID: usize = 6;
+use crate::past_requests::find::{began_ms, find_entry, read, short_id, template, undo_of};
+use crate::past_requests::routes::{self, CountedRoutes};
 
 /// Shows a view.
 ///
@@ -98,17 +93,6 @@ fn page_filter(args: &HistoryArgs) -> Result<Filter, Failure> {
     Ok(Filter { cursor: args.cursor.clone(), ..filter(&args.only, args.limit)? })
 }
 
-/// Reads a page.
-///
-/// # Errors
-/// `provider_unavailable` when the store cannot be read.
-pub fn read(home: &Home, filter: &Filter) -> Result<bailiwick_history::Page, Failure> {
-    bailiwick_history::query(&home.dirs.state, filter).map_err(|error| {
-        Failure::new(ErrorCode::ProviderUnavailable, error.to_string())
-            .hint("`bailiwick status` says how the history is.")
-    })
-}
-
 fn timeline(home: &Home, args: &HistoryArgs) -> Result<Report, Failure> {
     let page = read(home, &page_filter(args)?)?;
     let kept = page.entries.iter().map(began_ms).min().map(|began_ms| KeptChanges::since(home, began_ms));
@@ -146,10 +130,6 @@ fn timeline(home: &Home, args: &HistoryArgs) -> Result<Report, Failure> {
     })
 }
 
-fn began_ms(entry: &Entry) -> i64 {
-    id::began_ms(&entry.operation_id).unwrap_or(entry.at_ms)
-}
-
 /// Returns the cells of an entry: time, id, undo where the table has it, outcome, operation, target, scope, client.
 fn row(entry: &Entry, undo: Option<String>, utc: bool) -> Vec<String> {
     let client = match &entry.client {
@@ -166,11 +146,6 @@ fn row(entry: &Entry, undo: Option<String>, utc: bool) -> Vec<String> {
         short(&client, 32),
     ]);
     cells
-}
-
-/// Returns the part of an id by which a row is named.
-pub fn short_id(id: &str) -> &str {
-    id.len().checked_sub(SHORT_ID).and_then(|at| id.get(at..)).unwrap_or(id)
 }
 
 /// Says how an operation ended, the verdict first: one word, and why or with what.
@@ -247,66 +222,6 @@ fn get(home: &Home, args: &HistoryArgs) -> Result<Report, Failure> {
     Ok(Report::of(text, &GetOutput { ok: true, operation: EntryOutput::with_undo(&entry, undo.as_ref()) }))
 }
 
-/// Returns whether an operation can be taken back.
-fn undo_of(home: &Home, entry: &Entry) -> Option<UndoState> {
-    KeptChanges::since(home, began_ms(entry)).state(entry)
-}
-
-/// Finds an operation by its id, or by the short one of its row.
-///
-/// # Errors
-/// `invalid_request` for what is no id; `not_found` for an id that the history does not know.
-pub fn find_entry(home: &Home, scope: Option<&str>, wanted: &str) -> Result<Entry, Failure> {
-    let wanted = wanted.to_ascii_uppercase();
-    if wanted.len() == SHORT_ID && wanted.bytes().all(|it| it.is_ascii_alphanumeric()) {
-        return by_short_id(home, scope, &wanted);
-    }
-    if !id::is_id(&wanted) {
-        return Err(Failure::invalid(
-            "id",
-            format!("`{}` is not the id of an operation", short(&wanted, 40)),
-        )
-        .hint("`bailiwick log` shows the ids, of 6 letters and digits; whole ones have 26."));
-    }
-    // Pages continue below a cursor; this one is the next text above the id.
-    let filter = Filter {
-        limit: 1,
-        cursor: Some(format!("{wanted}0")),
-        scope: scope.map(str::to_owned),
-        ..Filter::default()
-    };
-    let entry = read(home, &filter)?.entries.into_iter().next();
-    entry.filter(|entry| entry.operation_id == wanted).ok_or_else(|| unknown_id(&wanted))
-}
-
-fn unknown_id(wanted: &str) -> Failure {
-    Failure::new(ErrorCode::NotFound, format!("the history has no operation `{wanted}`"))
-        .hint("It may have been removed by age; `bailiwick log` shows the newest.")
-}
-
-/// Finds the operation whose id ends so, among the newest.
-fn by_short_id(home: &Home, scope: Option<&str>, wanted: &str) -> Result<Entry, Failure> {
-    let mut filter = Filter { scope: scope.map(str::to_owned), limit: 1_000, ..Filter::default() };
-    let mut found: Vec<Entry> = Vec::new();
-    let mut seen = 0;
-    loop {
-        let page = read(home, &filter)?;
-        seen += page.entries.len();
-        found.extend(page.entries.into_iter().filter(|entry| short_id(&entry.operation_id) == wanted));
-        if page.next.is_none() || seen >= COUNTED {
-            break;
-        }
-        filter.cursor = page.next;
-    }
-    let ids = found.iter().map(|entry| entry.operation_id.clone()).collect::<Vec<_>>().join(", ");
-    let first = found.pop().ok_or_else(|| unknown_id(wanted))?;
-    if found.is_empty() {
-        return Ok(first);
-    }
-    Err(Failure::new(ErrorCode::Conflict, format!("several operations end in `{wanted}`"))
-        .hint(format!("Use a whole id: {ids}.")))
-}
-
 /// Everything about one operation.
 fn full(entry: &Entry, undo: Option<&UndoState>, utc: bool) -> String {
     let mut rows = Vec::new();
@@ -366,70 +281,10 @@ fn failed_replay(home: &Home, args: &HistoryArgs) -> Result<Report, Failure> {
     Ok(Report::of(text, &FailedReplayOutput { ok: true, failed: list, next_cursor: page.next }))
 }
 
-/// Creates an envelope out of what was kept, and names the fields that were not.
-fn template(entry: &Entry) -> (Value, Vec<String>) {
-    let kept: Value =
-        entry.template.as_deref().and_then(|text| serde_json::from_str(text).ok()).unwrap_or(Value::Null);
-    let mut envelope = json!({"op": entry.op});
-    if !entry.scope.is_empty() {
-        envelope["scope"] = json!(entry.scope);
-    }
-    if let Some(target) = &entry.target {
-        envelope["target"] = json!(target);
-    }
-    for part in ["input", "options"] {
-        if kept[part].is_object() {
-            envelope[part] = kept[part].clone();
-        }
-    }
-    let left_out =
-        kept["leftOut"].as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned);
-    (envelope, left_out.collect())
-}
-
-/// Operations that came the same way.
-struct CallRoute {
-    first_ms: i64,
-    last_ms: i64,
-    operations: u64,
-    failed: u64,
-}
-
 /// Counts operations by session, or by who connects in which way.
 fn counted(home: &Home, args: &HistoryArgs, by_session: bool) -> Result<Report, Failure> {
-    let mut filter = Filter { limit: 1_000, ..page_filter(args)? };
-    let mut ways: Vec<([String; 4], CallRoute)> = Vec::new();
-    let mut seen = 0;
-    let more = loop {
-        let page = read(home, &filter)?;
-        seen += page.entries.len();
-        for entry in page.entries.iter().filter(|entry| entry.state != State::Notice) {
-            let session = if by_session { entry.session.clone().unwrap_or_default() } else { String::new() };
-            let key = [
-                session,
-                entry.caller.clone(),
-                entry.client.clone().unwrap_or_default(),
-                entry.transport.clone(),
-            ];
-            let place = ways.iter().position(|(other, _)| *other == key).unwrap_or_else(|| {
-                let way = CallRoute { first_ms: entry.at_ms, last_ms: entry.at_ms, operations: 0, failed: 0 };
-                ways.push((key, way));
-                ways.len() - 1
-            });
-            let way = &mut ways[place].1;
-            way.first_ms = way.first_ms.min(entry.at_ms);
-            way.last_ms = way.last_ms.max(entry.at_ms);
-            way.operations += 1;
-            way.failed += u64::from(entry.code.is_some());
-        }
-        if page.next.is_none() || seen >= COUNTED {
-            break page.next;
-        }
-        filter.cursor = page.next;
-    };
-    ways.sort_by_key(|(_, way)| std::cmp::Reverse(way.last_ms));
-    ways.truncate(usize::try_from(args.limit).unwrap_or(usize::MAX));
-
+    let limit = usize::try_from(args.limit).unwrap_or(usize::MAX);
+    let CountedRoutes { routes, seen, next: more } = routes::counted(home, page_filter(args)?, by_session, limit)?;
     let time = |ms: i64| day_and_time(ms, args.utc);
     let mut table = Table::new(&[
         (if args.utc { "LAST (UTC)" } else { "LAST" }, Fit::Whole),
@@ -440,29 +295,18 @@ fn counted(home: &Home, args: &HistoryArgs, by_session: bool) -> Result<Report, 
         ("OPERATIONS", Fit::Whole),
         ("FAILED", Fit::Whole),
     ]);
-    let mut list = Vec::new();
-    for ([session, caller, client, transport], way) in ways {
+    for (it, first_ms, last_ms) in &routes {
         table.row([
-            time(way.last_ms),
-            time(way.first_ms),
-            short(&caller, 32),
-            short(&client, 40),
-            transport.clone(),
-            way.operations.to_string(),
-            way.failed.to_string(),
+            time(*last_ms),
+            time(*first_ms),
+            short(&it.caller, 32),
+            short(it.client.as_deref().unwrap_or_default(), 40),
+            it.transport.clone(),
+            it.operations.to_string(),
+            it.failed.to_string(),
         ]);
-        let named = |text: String| Some(text).filter(|text| !text.is_empty());
-        list.push(WayOutput {
-            session: named(session),
-            caller,
-            client: named(client),
-            transport,
-            first: rfc3339(way.first_ms),
-            last: rfc3339(way.last_ms),
-            operations: way.operations,
-            failed: way.failed,
-        });
     }
+    let list = routes.into_iter().map(|(it, ..)| it).collect();
     let text = if table.is_empty() { "No matching history.\n".to_owned() } else { table.text() };
     let next_cursor = more.clone();
     let report = if by_session {

@@ -1,42 +1,31 @@
-//! The thread that looks and tells.
+//! What happens, as it happens: requests as they come, and what waits for the user.
+//!
+//! Reads the history from time to time, as any other reader does, on a thread of its own: no request knows of it or
+//! waits for it, and it tells nothing that the history does not hold. Not started, it costs nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
-use bailiwick_contract::time::{now_ms, rfc3339};
 use bailiwick_history::{Entry, State, Tail};
 use bailiwick_providers::approval::Approvals;
 use bailiwick_providers::secret_prompt::Prompts;
 
-use super::super::home::Home;
-use super::super::printer::Printer;
-use super::super::running::processes_that_go_on;
-use super::super::table::width;
-use super::event::{Event, Standing};
-use super::line::line;
+use super::event::Event;
+use crate::installation::home::Home;
+use crate::installation::running::processes_that_go_on;
 
 /// How often is looked for what came.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 /// How many rows are read at a time.
 const ROWS: usize = 500;
-/// How many requests a person is told of one by one at each look.
-const SHOWN_EACH_LOOK: usize = 20;
 /// How long a request continues before it is told of as running.
 const LONG: Duration = Duration::from_secs(2);
 /// How many requests that run are remembered.
 const MAX_RUNNING: usize = 512;
 
-/// How events are told.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
-    /// As lines for the user at the terminal, as wide as it is.
-    Terminal,
-    /// As whole lines, for a log.
-    Lines,
-    /// As JSON, an object a line.
-    Json,
-}
+/// Tells of events, of which there is at least one.
+pub type TellEvents = Box<dyn FnMut(&[Event]) + Send>;
 
 /// The view, until it is ended.
 pub struct LiveView {
@@ -46,10 +35,10 @@ pub struct LiveView {
 
 impl LiveView {
     /// Begins to tell of what comes from now on. Where no thread can be had nothing is told.
-    pub fn start(home: &Home, printer: Printer, form: Form) -> Self {
+    pub fn start(home: &Home, tell: TellEvents) -> Self {
         let (end, asked_to_end) = channel();
         let (tell_ended, ended) = channel();
-        let mut watch = Watch::new(home, printer, form);
+        let mut watch = Watch::new(home, tell);
         let thread = std::thread::Builder::new().name("live view".to_owned());
         let body = move || {
             watch.go(&asked_to_end);
@@ -71,8 +60,7 @@ impl LiveView {
 /// What the thread keeps.
 struct Watch {
     home: Home,
-    printer: Printer,
-    form: Form,
+    tell: TellEvents,
     tail: Option<Tail>,
     prompts: Prompts,
     approvals: Approvals,
@@ -85,11 +73,10 @@ struct Watch {
 }
 
 impl Watch {
-    fn new(home: &Home, printer: Printer, form: Form) -> Self {
+    fn new(home: &Home, tell: TellEvents) -> Self {
         Self {
             home: home.clone(),
-            printer,
-            form,
+            tell,
             // What fails now is tried again, and said, at the first look.
             tail: Tail::from_now(&home.dirs.state).ok(),
             prompts: Prompts::new(&home.dirs.state),
@@ -195,44 +182,9 @@ impl Watch {
         }
     }
 
-    fn tell(&self, events: &[Event]) {
-        if events.is_empty() {
-            return;
+    fn tell(&mut self, events: &[Event]) {
+        if !events.is_empty() {
+            (self.tell)(events);
         }
-        let now = rfc3339(now_ms());
-        let mut text = String::new();
-        if self.form == Form::Json {
-            for event in events {
-                text.push_str(&serde_json::to_string(event).expect("an event has a JSON form"));
-                text.push('\n');
-            }
-        } else {
-            let room = if self.form == Form::Terminal { width() } else { None };
-            for event in calm(events, self.form) {
-                if self.form == Form::Terminal && matches!(event, Event::Stopped { .. }) {
-                    // Below the Ctrl-C.
-                    text.push('\n');
-                }
-                text.push_str(&line(&event, &now, room));
-                text.push('\n');
-            }
-        }
-        self.printer.data(&text);
     }
-}
-
-/// Leaves of many requests at once the first, and says how many more there were; a log gets all.
-fn calm(events: &[Event], form: Form) -> Vec<Event> {
-    let is_request = |event: &&Event| matches!(event, Event::Request { .. });
-    let count = events.iter().filter(is_request).count();
-    if form != Form::Terminal || count <= SHOWN_EACH_LOOK {
-        return events.to_vec();
-    }
-    let is_ok = |event: &Event| matches!(event, Event::Request { standing: Standing::Ok, .. });
-    let rest: Vec<&Event> = events.iter().filter(is_request).skip(SHOWN_EACH_LOOK).collect();
-    let many = Event::Many { count: rest.len(), not_ok: rest.iter().filter(|event| !is_ok(event)).count() };
-    let mut shown: Vec<Event> = events.iter().filter(is_request).take(SHOWN_EACH_LOOK).cloned().collect();
-    shown.push(many);
-    shown.extend(events.iter().filter(|event| !is_request(event)).cloned());
-    shown
 }
