@@ -14,6 +14,7 @@ pub mod kept_configs;
 pub mod known_token;
 pub mod limit;
 pub mod local_time;
+pub mod own_files;
 pub mod own_program;
 pub mod processes;
 pub mod running;

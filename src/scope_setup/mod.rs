@@ -11,6 +11,7 @@ pub mod grant_change;
 pub mod grants;
 pub mod offer;
 pub mod open_folder;
+pub mod output;
 pub mod plan;
 pub mod presets;
 pub mod registries;

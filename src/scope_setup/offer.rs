@@ -2,9 +2,10 @@
 //!
 //! Only a courtesy to clients: the policy judges every request again.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use bailiwick_contract::{Caller, Capability, ScopeNeed, ScopeType};
+use bailiwick_contract::{Caller, Capability, Effect, ScopeNeed, ScopeType};
 use bailiwick_engine::registry::{Entry, Registry};
 use bailiwick_engine::service::ServiceState;
 use bailiwick_policy::{CapabilityStatus, Grants, Scope, Scopes};
@@ -78,4 +79,57 @@ pub fn standing(caller: &Caller, scope: &Scope, entry: &Entry) -> CapabilityStat
     let groups: Vec<CapabilityStatus> = entry.spec.capabilities.iter().map(of_group).collect();
     let least = [CapabilityStatus::Denied, CapabilityStatus::Ask].into_iter().find(|it| groups.contains(it));
     least.unwrap_or(CapabilityStatus::Granted)
+}
+
+/// An operation, and where it is open.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct OperationOutput {
+    /// Its name.
+    pub name: &'static str,
+    /// What it does.
+    pub summary: &'static str,
+    /// What it does to the computer.
+    pub effect: Effect,
+    /// The capabilities that it needs: one of each group.
+    pub needs: Vec<Vec<&'static str>>,
+    /// The scopes in which the client can use it.
+    pub open: Vec<String>,
+    /// The scopes that set it to `ask`: each request needs approval.
+    pub ask: Vec<String>,
+}
+
+/// Returns the operations that a caller can use, in one scope or in all; with `all` also those that are open nowhere.
+pub fn operations(
+    only: Option<&str>,
+    all: bool,
+    caller: &Caller,
+    scopes: &Scopes,
+    registry: &Registry,
+) -> Vec<OperationOutput> {
+    let is_asked = |scope: &&Scope| only.is_none_or(|id| id == scope.id());
+    let named: Vec<&Scope> = scopes.open_to(caller).map(AsRef::as_ref).filter(is_asked).collect();
+    let mut found = Vec::new();
+    for entry in registry.operations() {
+        let (mut open, mut ask) = (Vec::new(), Vec::new());
+        for scope in &named {
+            match standing(caller, scope, entry) {
+                CapabilityStatus::Granted => open.push(scope.id().to_owned()),
+                CapabilityStatus::Ask => ask.push(scope.id().to_owned()),
+                CapabilityStatus::Denied => {}
+            }
+        }
+        if open.is_empty() && ask.is_empty() && !all {
+            continue;
+        }
+        let names = entry.spec.capabilities.iter();
+        found.push(OperationOutput {
+            name: entry.spec.name,
+            summary: entry.spec.summary,
+            effect: entry.spec.effect,
+            needs: names.map(|group| group.iter().map(|it| it.as_str()).collect()).collect(),
+            open,
+            ask,
+        });
+    }
+    found
 }

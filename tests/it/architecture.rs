@@ -503,8 +503,10 @@ const REFUSALS_AFTER_THE_POLICY: &[(&str, &str)] = &[
     ("crates/providers/src/repositories/closed.rs", "repositories are found beside the command"),
     ("src/adapters/http/listener.rs", "no request: a listener that does not start"),
     ("src/client_settings/settings_file.rs", "no request: a file that a command of the user cannot change"),
+    ("src/diagnosis/config_files.rs", "no request: a file of another user, which a command cannot change"),
     ("src/installation/home.rs", "no request: a token that a command of the user names"),
     ("src/scope_setup/open_folder.rs", "no request: a folder that a command of the user cannot open"),
+    ("src/tunnels/output.rs", "no request: a tunnel that would let everybody in"),
 ];
 
 #[test]

@@ -60,7 +60,6 @@ mod url_check;
 use crate::installation::{
     columns, home, known_token, limit, local_time, own_program, running, runtime, stdio_session, steps, text,
 };
-use crate::public_urls::exposures;
 use crate::scope_setup::{commands_setup, difference, grants, open_folder};
 
 pub use command_line::{Misuse, check_command_line};

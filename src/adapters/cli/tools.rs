@@ -4,11 +4,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::adapters::mcp;
-use crate::scope_setup::offer::{Offer, standing};
-use bailiwick_contract::{Caller, Effect, Failure, Transport};
+use crate::scope_setup::offer::{Offer, OperationOutput, operations};
+use bailiwick_contract::{Failure, Transport};
 use bailiwick_engine::operations::FAMILIES;
 use bailiwick_engine::registry::Registry;
-use bailiwick_policy::{CapabilityStatus, Scope, Scopes};
 
 use super::args::ToolsArgs;
 use super::client;
@@ -26,23 +25,6 @@ pub struct ToolOutput {
     /// Whether the client is told that it changes nothing.
     #[serde(rename = "readOnly")]
     pub read_only: bool,
-}
-
-/// An operation, and where it is open.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct OperationOutput {
-    /// Its name.
-    pub name: &'static str,
-    /// What it does.
-    pub summary: &'static str,
-    /// What it does to the computer.
-    pub effect: Effect,
-    /// The capabilities that it needs: one of each group.
-    pub needs: Vec<Vec<&'static str>>,
-    /// The scopes in which the client can use it.
-    pub open: Vec<String>,
-    /// The scopes that set it to `ask`: each request needs approval.
-    pub ask: Vec<String>,
 }
 
 /// `tools`.
@@ -85,7 +67,7 @@ pub fn run(home: &Home, args: &ToolsArgs) -> Result<Report, Failure> {
             read_only: tool.annotations.and_then(|it| it.read_only_hint).unwrap_or_default(),
         })
         .collect();
-    let operations = operations(args, &caller, &scopes, &registry);
+    let operations = operations(args.scope.as_deref(), args.all, &caller, &scopes, &registry);
 
     let mut text = format!(
         "{} sees the tools {}.\n\n",
@@ -123,38 +105,4 @@ pub fn run(home: &Home, args: &ToolsArgs) -> Result<Report, Failure> {
             "\n--all lists also what is open nowhere. `?`: set to `ask`: each request needs your approval.",
         )
     })
-}
-
-fn operations(
-    args: &ToolsArgs,
-    caller: &Caller,
-    scopes: &Scopes,
-    registry: &Registry,
-) -> Vec<OperationOutput> {
-    let is_asked = |scope: &&Scope| args.scope.as_ref().is_none_or(|id| id == scope.id());
-    let named: Vec<&Scope> = scopes.open_to(caller).map(AsRef::as_ref).filter(is_asked).collect();
-    let mut all = Vec::new();
-    for entry in registry.operations() {
-        let (mut open, mut ask) = (Vec::new(), Vec::new());
-        for scope in &named {
-            match standing(caller, scope, entry) {
-                CapabilityStatus::Granted => open.push(scope.id().to_owned()),
-                CapabilityStatus::Ask => ask.push(scope.id().to_owned()),
-                CapabilityStatus::Denied => {}
-            }
-        }
-        if open.is_empty() && ask.is_empty() && !args.all {
-            continue;
-        }
-        let names = entry.spec.capabilities.iter();
-        all.push(OperationOutput {
-            name: entry.spec.name,
-            summary: entry.spec.summary,
-            effect: entry.spec.effect,
-            needs: names.map(|group| group.iter().map(|it| it.as_str()).collect()).collect(),
-            open,
-            ask,
-        });
-    }
-    all
 }

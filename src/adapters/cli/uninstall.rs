@@ -1,17 +1,11 @@
 //! `uninstall`: removes what Bailiwick has put on this computer, and nothing of the user's own.
-//!
-//! Only files of names that Bailiwick gives are removed from the config's and the socket's folder; the state folder is removed
-//! as a whole, if it has Bailiwick's history. Links are not followed.
 
 use std::env;
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use bailiwick_config::Config;
 use bailiwick_contract::{ErrorCode, Failure};
 
 use super::args::ConfirmArgs;
@@ -23,15 +17,7 @@ use super::printer::{Printer, Report, one_line};
 use super::processes::stop_all;
 use super::running::{RunningNote, is_running, processes_that_go_on};
 use super::service::{installed_file, remove_installed};
-
-/// The names that Bailiwick gives to files beside the config.
-const CONFIG_FILES: &[&str] =
-    &["config.json", Config::SCHEMA_FILE, "tokens.json", "login-code.json", "login-key", ".lock"];
-/// How names of files beside the socket begin.
-const RUNTIME_FILES: &[&str] =
-    &["bailiwick.sock", "bailiwick.lock", "service.json", "stdio-", "connect.jsonl", "tunnel.json"];
-/// By which a state folder is known to be Bailiwick's.
-const OF_STATE: &[&str] = &["history.db", "history.key", "history.lock", "history.anchor"];
+use crate::installation::own_files;
 
 /// `uninstall`.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -67,7 +53,7 @@ pub fn run(home: &Home, printer: Printer, args: &UninstallArgs) -> Result<Report
         processes: processes_that_go_on(home),
         service: installed_file(home),
         clients: added_settings(home)?,
-        data: data(home),
+        data: own_files::own_files(home),
         data_kept: args.keep_data,
         program: env::current_exe().ok().map(|path| own_program(&path)),
     };
@@ -111,56 +97,14 @@ pub fn run(home: &Home, printer: Printer, args: &UninstallArgs) -> Result<Report
     }
     if !output.data_kept {
         for path in &output.data {
-            remove(path).map_err(|error| not_removed(path, &error))?;
+            own_files::remove(path)?;
             text.push_str(&format!("Removed {}.\n", shown(path)));
         }
-        for folder in [&home.dirs.runtime, &home.dirs.config] {
-            // One that has anything else in it stays.
-            let _ = fs::remove_dir(folder);
-        }
+        own_files::remove_empty_folders(home);
     }
     output.written = true;
     text.push_str(&left(&output));
     Ok(Report::of(text, &output))
-}
-
-/// Returns the files and folders of Bailiwick's own.
-fn data(home: &Home) -> Vec<PathBuf> {
-    let dirs = &home.dirs;
-    let is_file = |path: &PathBuf| path.symlink_metadata().is_ok_and(|facts| !facts.is_dir());
-    let mut all = Vec::new();
-    // What is beside a config that `--config` names can be another one's.
-    if home.config_is_named {
-        all.push(home.config_path.clone());
-    } else {
-        all.extend(CONFIG_FILES.iter().map(|name| dirs.config.join(name)));
-    }
-    let entries = fs::read_dir(&dirs.runtime).into_iter().flatten().flatten();
-    all.extend(entries.map(|entry| entry.path()).filter(|path| {
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        RUNTIME_FILES.iter().any(|front| name.starts_with(front))
-    }));
-    all.retain(is_file);
-    let is_folder = dirs.state.symlink_metadata().is_ok_and(|facts| facts.is_dir());
-    if is_folder && OF_STATE.iter().any(|name| dirs.state.join(name).is_file()) {
-        all.retain(|path| !path.starts_with(&dirs.state));
-        all.push(dirs.state.clone());
-    }
-    all
-}
-
-fn remove(path: &Path) -> io::Result<()> {
-    let removed =
-        if path.symlink_metadata()?.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
-    match removed {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        removed => removed,
-    }
-}
-
-fn not_removed(path: &Path, error: &io::Error) -> Failure {
-    Failure::new(ErrorCode::ExecutionFailed, format!("{} cannot be removed: {error}", shown(path)))
-        .hint("Close AI clients that use Bailiwick, and run it again.")
 }
 
 fn listed(output: &UninstallOutput, keep_data: bool) -> String {
@@ -189,35 +133,4 @@ fn left(output: &UninstallOutput) -> String {
 
 fn shown(path: &Path) -> String {
     one_line(&path.display().to_string())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_files_of_bailiwicks_names_are_its_own() {
-        let folder =
-            env::temp_dir().join(format!("bailiwick-uninstall-{}", bailiwick_contract::id::new_id()));
-        let dirs = bailiwick_platform::dirs::Dirs::below(folder.clone());
-        let home = Home::in_dirs(dirs.clone(), None).expect("a home");
-        for of in [&dirs.config, &dirs.state, &dirs.runtime] {
-            fs::create_dir_all(of).expect("made");
-            fs::write(of.join("notes.txt"), "mine").expect("written");
-        }
-        assert_eq!(
-            data(&home),
-            Vec::<PathBuf>::new(),
-            "a state folder without a history is not known to be Bailiwick's"
-        );
-        fs::write(dirs.config.join("tokens.json"), "[]").expect("written");
-        fs::write(dirs.runtime.join("service.json"), "{}").expect("written");
-        fs::write(dirs.state.join("history.db"), "").expect("written");
-        let expected =
-            [dirs.config.join("tokens.json"), dirs.runtime.join("service.json"), dirs.state.clone()];
-        assert_eq!(data(&home), expected);
-        let named = Home::in_dirs(dirs.clone(), Some(&dirs.config.join("other.json"))).expect("a home");
-        assert_eq!(data(&named), Vec::<PathBuf>::new(), "what is beside a named config is another one's");
-        fs::remove_dir_all(folder).expect("removed");
-    }
 }

@@ -26,7 +26,6 @@ use crate::client_settings::{
 
 pub use crate::client_settings::kind::ClientKind;
 pub use crate::client_settings::look::{added_settings, caller_of};
-pub use crate::client_settings::write::masked;
 pub use args::{CheckArgs, ClientCommand, ClientsAtSetup};
 pub use connect_at_setup::Offer;
 pub use remove::remove_added;

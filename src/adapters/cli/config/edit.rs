@@ -6,18 +6,14 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use bailiwick_contract::{ErrorCode, Failure, id};
-use bailiwick_platform::fs::modes::MetadataExt;
-use bailiwick_platform::fs::{Ownership, replace_file, replace_private_file};
-use bailiwick_providers::edit::{Text, text_diff};
+use bailiwick_platform::fs::replace_private_file;
 
 use super::super::args::ConfigEditArgs;
 use super::super::ask;
-use super::super::client::masked;
 use super::super::home::Home;
 use super::super::printer::{Printer, Report, one_line, printable};
 use super::examine::{ProblemOutput, examine, problems_text};
-use super::output::EditOutput;
-use super::validate::read;
+use crate::diagnosis::config_files::{EditOutput, check_owner, diff, read, unwritable, write_over};
 
 /// Has the user edit the config.
 ///
@@ -110,17 +106,6 @@ fn finish(
     Ok(report(text, file, true, diff, None))
 }
 
-/// Replaces the config, with the mode that it has.
-///
-/// # Errors
-/// `provider_unavailable`.
-pub fn write_over(file: &Path, after: &[u8]) -> Result<(), Failure> {
-    // A link in the file's place is the user's choice: what it leads to is replaced.
-    let target = file.canonicalize().unwrap_or_else(|_| file.to_owned());
-    let mode = fs::metadata(&target).map_or(0o600, |facts| facts.mode() & 0o7777);
-    replace_file(&target, after, mode).map_err(|error| unwritable(file, &error))
-}
-
 /// What `config edit` and `undo` print.
 pub fn report(text: String, file: &Path, written: bool, diff: String, copy: Option<PathBuf>) -> Report {
     let output = EditOutput { ok: true, file: file.to_owned(), written, diff, copy, problems: Vec::new() };
@@ -163,26 +148,4 @@ fn open(editor: &[String], copy: &Path) -> Result<(), Failure> {
         Ok(status) => Err(failed(format!("ended with {status}"))),
         Err(error) => Err(failed(format!("cannot be started: {error}"))),
     }
-}
-
-fn check_owner(file: &Path) -> Result<(), Failure> {
-    if Ownership::of(file).map_err(|error| unwritable(file, &error))?.is_mine() {
-        return Ok(());
-    }
-    let shown = one_line(&file.display().to_string());
-    Err(Failure::denied("other-owner", format!("{shown} belongs to another user"))
-        .hint("Run this as the user whose file it is."))
-}
-
-fn unwritable(file: &Path, error: &std::io::Error) -> Failure {
-    let shown = one_line(&file.display().to_string());
-    Failure::new(ErrorCode::ProviderUnavailable, format!("{shown} cannot be written: {error}"))
-        .hint("Check the folder's owner, permissions and free space.")
-}
-
-/// Shows what changes; what is named as a secret is masked.
-pub fn diff(before: &[u8], after: &[u8]) -> String {
-    let text = |bytes: &[u8]| Text::new(String::from_utf8_lossy(bytes).into_owned());
-    let diff = text_diff((None, None), &text(before), &text(after));
-    diff.lines().skip(2).map(|line| masked(line) + "\n").collect()
 }

@@ -3,7 +3,6 @@
 //! Nothing here is repaired: that is `doctor --fix`. What is written was checked as the service would check it.
 
 mod edit;
-mod output;
 mod path;
 mod run;
 mod show;
@@ -12,5 +11,5 @@ mod validate;
 
 use crate::diagnosis::examine;
 
-pub use output::{EditOutput, PathOutput, ShowOutput, ValidateOutput};
+pub use crate::diagnosis::config_files::{EditOutput, PathOutput, ShowOutput, ValidateOutput};
 pub use run::run;

@@ -8,9 +8,9 @@ use super::super::args::ConfigUndoArgs;
 use super::super::ask;
 use super::super::home::{Home, changed_meanwhile};
 use super::super::printer::{Printer, Report, one_line, printable};
-use super::edit::{diff, report, write_over};
+use super::edit::report;
 use super::examine::{examine, problems_text};
-use super::validate::read;
+use crate::diagnosis::config_files::{diff, read, write_over};
 use crate::installation::kept_configs::KeptConfigs;
 
 /// Puts back the config as it was before the last change; the next call goes one change further back.

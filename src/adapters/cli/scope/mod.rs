@@ -6,14 +6,15 @@ mod add;
 mod args;
 mod edit;
 mod list;
-mod output;
 mod remove;
 mod report;
 mod run;
 mod show;
 
 pub use crate::scope_setup::scope_words::place_of;
+use crate::scope_setup::output;
+
 pub use args::ScopeCommand;
-pub use output::{ScopeChangeOutput, ScopeListOutput, ScopeRemoveOutput, ScopeShowOutput};
+pub use crate::scope_setup::output::{ScopeChangeOutput, ScopeListOutput, ScopeRemoveOutput, ScopeShowOutput};
 pub use report::{change, change_in, confirmed};
 pub use run::run;

@@ -2,10 +2,8 @@
 //!
 //! Asks the running service, or one in this process; believes no note and no file about it. Changes nothing.
 
-mod clients;
-mod output;
 mod run;
 mod text;
 
-pub use output::StatusOutput;
+pub use crate::diagnosis::status::StatusOutput;
 pub use run::run;

@@ -5,25 +5,22 @@ use serde_json::Value;
 use bailiwick_config::Config;
 
 use super::super::connect::Connection;
-use super::super::exposures::TriedExposure;
 use super::super::home::Home;
 use super::super::printer::{Paint, labelled, one_line, paint};
 use super::super::running::RunningNote;
 use super::super::table::{Fit, Table, table};
-use super::clients::{LiveClients, RECENT_MINUTES};
-use super::output::StatusOutput;
+use crate::diagnosis::live_clients::{LiveClients, RECENT_MINUTES};
+use crate::diagnosis::status::{Situation, StatusOutput};
 use crate::scope_setup::scope_words::ScopeState;
 
 /// Lays out what was found.
 pub fn text(
     home: &Home,
-    config: &Config,
-    output: &StatusOutput,
-    exposures: &[TriedExposure],
-    wrong_clients: &[String],
-    is_silent: bool,
+    found: &Situation,
     details: bool,
 ) -> String {
+    let Situation { config, output, exposures, wrong_clients, is_silent } = found;
+    let is_silent = *is_silent;
     let mut text = verdict(output, is_silent);
     if !output.scopes.is_empty() {
         text.push('\n');

@@ -9,7 +9,7 @@ use super::super::connect::url;
 use super::super::home::{Home, IfMissing};
 use super::super::printer::{Printer, Report, one_line};
 use super::super::running::RunningNote;
-use super::output::TunnelOutput;
+use super::output::{TunnelOutput, refuse_without_token};
 
 /// Uses a URL.
 ///
@@ -50,21 +50,6 @@ pub fn manual(home: &Home, printer: Printer, args: &TunnelManualArgs) -> Result<
         report.note("Clients log in there: `bailiwick token code` lets one in.")
     };
     Ok(with_restart(home, report))
-}
-
-/// Refuses to let anybody reach a service that needs no token.
-///
-/// # Errors
-/// Where the config says so.
-pub fn refuse_without_token(config: &Config) -> Result<(), Failure> {
-    if !config.http.allow_loopback_without_token {
-        return Ok(());
-    }
-    Err(Failure::denied(
-        "token-needed",
-        "`http.allowLoopbackWithoutToken` is on: through a tunnel it could admit everybody",
-    )
-    .hint("Set it to false first: `bailiwick config edit`."))
 }
 
 /// Takes the URL away.

@@ -9,8 +9,8 @@ use bailiwick_contract::Transport;
 use bailiwick_contract::time::{now_ms, rfc3339};
 use bailiwick_history::{Entry, Filter};
 
-use super::super::home::Home;
-use super::super::stdio_session::{StdioClient, stdio_clients};
+use crate::installation::home::Home;
+use crate::installation::stdio_session::{StdioClient, stdio_clients};
 
 /// How long ago the last request over HTTP may be, where no connection says that a client is there.
 pub const RECENT_MINUTES: i64 = 10;

@@ -7,8 +7,8 @@ use serde::Serialize;
 
 use bailiwick_config::ScopeConfig;
 
-use super::super::difference::Changes;
-use crate::scope_setup::effective::Effective;
+use super::difference::Changes;
+use super::effective::Effective;
 
 /// `scope list`.
 #[derive(Debug, Serialize, JsonSchema)]
