@@ -10,6 +10,7 @@ pub mod http;
 pub mod json_api;
 mod lines;
 pub mod mcp;
+mod own_backend;
 pub mod socket;
 
 pub use crate::scope_setup::offer::Offer;

@@ -356,7 +356,10 @@ fn the_task_scheduler_is_asked_to_make_run_end_and_delete_the_task() {
     fs::write(temporary.folder.join("bin/task"), "<Task/>").expect("written");
     let somebodys = task.take_up(true).expect_err("it is not ours");
     assert_eq!(somebodys.code, ErrorCode::Conflict);
-    assert_eq!(service::remove(&temporary.home, &task).map_err(|it| it.code).err(), Some(ErrorCode::Conflict));
+    assert_eq!(
+        service::remove(&temporary.home, &task).map_err(|it| it.code).err(),
+        Some(ErrorCode::Conflict)
+    );
     fs::copy(task.file(), temporary.folder.join("bin/task")).expect("copied");
     service::remove(&temporary.home, &task).expect("removed");
     assert_eq!(temporary.asked().last().map(String::as_str), Some("schtasks /Delete /TN Bailiwick-ada /F"));

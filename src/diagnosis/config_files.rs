@@ -122,8 +122,10 @@ impl PathOutput {
             ("state and history", home.dirs.state.clone()),
             ("local socket", socket_path(&home.dirs)),
         ];
-        let places: Vec<PlaceOutput> =
-            places.into_iter().map(|(what, path)| PlaceOutput { what, exists: path.exists(), path }).collect();
+        let places: Vec<PlaceOutput> = places
+            .into_iter()
+            .map(|(what, path)| PlaceOutput { what, exists: path.exists(), path })
+            .collect();
         Self { ok: true, config: home.config_path.clone(), chosen_by, places }
     }
 }
@@ -195,9 +197,7 @@ fn fill_in(scope: &mut Value, effective: &Effective) {
 pub fn validate(home: &Home, file: &Path, is_in_force: bool) -> Result<ValidateOutput, Failure> {
     let content = read(file)?;
     let mut problems = examine(home, file, &content);
-    if is_in_force
-        && let Err(error) = read_own_file(file, Secrecy::Guarded, LIMIT_BYTES)
-    {
+    if is_in_force && let Err(error) = read_own_file(file, Secrecy::Guarded, LIMIT_BYTES) {
         problems.insert(
             0,
             ProblemOutput {

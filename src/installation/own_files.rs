@@ -65,8 +65,11 @@ fn remove_all(path: &Path) -> io::Result<()> {
 }
 
 fn not_removed(path: &Path, error: &io::Error) -> Failure {
-    Failure::new(ErrorCode::ExecutionFailed, format!("{} cannot be removed: {error}", one_line(&path.display().to_string())))
-        .hint("Close AI clients that use Bailiwick, and run it again.")
+    Failure::new(
+        ErrorCode::ExecutionFailed,
+        format!("{} cannot be removed: {error}", one_line(&path.display().to_string())),
+    )
+    .hint("Close AI clients that use Bailiwick, and run it again.")
 }
 
 /// Removes the folders of config and socket; one that has anything else in it stays.
@@ -102,7 +105,11 @@ mod tests {
             [dirs.config.join("tokens.json"), dirs.runtime.join("service.json"), dirs.state.clone()];
         assert_eq!(own_files(&home), expected);
         let named = Home::in_dirs(dirs.clone(), Some(&dirs.config.join("other.json"))).expect("a home");
-        assert_eq!(own_files(&named), Vec::<PathBuf>::new(), "what is beside a named config is another one's");
+        assert_eq!(
+            own_files(&named),
+            Vec::<PathBuf>::new(),
+            "what is beside a named config is another one's"
+        );
         fs::remove_dir_all(folder).expect("removed");
     }
 }

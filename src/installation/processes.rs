@@ -255,8 +255,10 @@ pub fn chosen(processes: &Processes, id: Option<&str>, all: bool) -> Result<Vec<
             all.retain(|process| process.status().is_ok_and(|status| !status.state.is_final()));
             Ok(all)
         }
-        _ => Err(Failure::invalid("id", "name one process, or all with --all")
-            .hint("`bailiwick ps` lists them.")),
+        _ => {
+            Err(Failure::invalid("id", "name one process, or all with --all")
+                .hint("`bailiwick ps` lists them."))
+        }
     }
 }
 

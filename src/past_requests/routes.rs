@@ -30,7 +30,12 @@ struct CallRoute {
 ///
 /// # Errors
 /// `provider_unavailable` when the store cannot be read.
-pub fn counted(home: &Home, filter: Filter, by_session: bool, limit: usize) -> Result<CountedRoutes, Failure> {
+pub fn counted(
+    home: &Home,
+    filter: Filter,
+    by_session: bool,
+    limit: usize,
+) -> Result<CountedRoutes, Failure> {
     let mut filter = Filter { limit: 1_000, ..filter };
     let mut ways: Vec<([String; 4], CallRoute)> = Vec::new();
     let mut seen = 0;

@@ -41,7 +41,6 @@ mod schemas;
 mod scope;
 mod screen;
 mod service;
-mod service_facts;
 mod setup;
 mod shown_steps;
 mod start;

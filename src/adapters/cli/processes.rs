@@ -155,11 +155,7 @@ fn stop(home: &Home, processes: &Arc<Processes>, args: &ProcessStopArgs) -> Resu
     let mut table = Table::new(&[("ID", Fit::Whole), ("SCOPE", Fit::Cut), ("STATUS", Fit::Whole)]);
     let output = stopped(&ended);
     for it in &output.stopped {
-        table.row([
-            it.process_id.clone(),
-            one_line(it.scope.as_deref().unwrap_or_default()),
-            state_of(it),
-        ]);
+        table.row([it.process_id.clone(), one_line(it.scope.as_deref().unwrap_or_default()), state_of(it)]);
     }
     let exit = if output.ok { 0 } else { ErrorCode::ExecutionFailed.facts().exit_code };
     let text = if table.is_empty() { "Nothing runs.\n".to_owned() } else { table.text() };

@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 
 use super::{
     approve, command_policy, completions, config, described, doctor, history, live, man, policy,
-    policy_learn, policy_replay, policy_untrusted, policy_why, scope, screen, service, setup, start, status,
-    tools, tunnel, undo, uninstall, url_check,
+    policy_learn, policy_replay, policy_untrusted, policy_why, scope, screen, service, setup, start, status, tools, tunnel,
+    undo, uninstall, url_check,
 };
 use crate::diagnosis::{report, trial};
 use crate::installation::{processes as ps, tokens};

@@ -10,8 +10,8 @@ use super::home::Home;
 use super::known_token::known;
 use super::printer::{Fit, Printer, Report, Table, one_line};
 use crate::installation::tokens::{
-    self, DAY_MS, SOON_DAYS, ShownToken, TokenCodeOutput, TokenListOutput, TokenRevokeOutput, TokenShownOutput,
-    TokenState, expiry, facts, last_used, rights, state,
+    self, DAY_MS, SOON_DAYS, ShownToken, TokenCodeOutput, TokenListOutput, TokenRevokeOutput,
+    TokenShownOutput, TokenState, expiry, facts, last_used, rights, state,
 };
 
 /// Runs one of the commands.

@@ -5,5 +5,6 @@ mod help;
 mod render;
 mod submit;
 
+pub use crate::adapters::own_backend::{backend, failure_of, service_facts, submit};
 pub use fields::Words;
-pub use submit::{backend, failure_of, run, submit, wants_json};
+pub use submit::{run, wants_json};

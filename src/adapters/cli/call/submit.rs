@@ -1,22 +1,15 @@
 //! Running one call: words to envelope, envelope to the service, outcome to text and exit code.
 
-use std::sync::Arc;
-
 use std::ffi::OsString;
 
 use serde_json::{Value, json};
-use tokio_util::sync::CancellationToken;
 
-use crate::adapters::auth::KeyRing;
-use crate::adapters::backend::{Backend, Embed, Embedded, Origin};
-use crate::adapters::chain;
-use crate::adapters::socket::Hello;
-use bailiwick_contract::{Envelope, ErrorCode, Failure, Transport, signal};
+use crate::adapters::own_backend::{failure_of, submit};
+use bailiwick_contract::{Failure, signal};
 
 use super::super::args::Shared;
 use super::super::home::Home;
 use super::super::printer::{Printer, Report, failure_text, one_line, to_user};
-use super::super::runtime;
 use super::fields::{self, Words};
 use super::{help, render};
 
@@ -92,51 +85,6 @@ fn several(printer: Printer, outcome: Value) -> Report {
     }
 }
 
-/// Sends the requests of one call to the running service, or to one in this process.
-///
-/// # Errors
-/// When there is neither, or the caller is refused.
-pub fn submit(
-    home: &Home,
-    caller: Option<String>,
-    requests: Result<Vec<Envelope>, Failure>,
-) -> Result<Value, Failure> {
-    let runtime = runtime::small()?;
-    let outcome = runtime.block_on(async {
-        let gone = CancellationToken::new();
-        let watch = tokio::spawn({
-            let gone = gone.clone();
-            let asked_to_stop = runtime::asked_to_stop();
-            async move {
-                asked_to_stop.await;
-                gone.cancel();
-            }
-        });
-        let backend = backend(home, Transport::Cli, caller).await?;
-        let reply = chain::run(&backend, &Origin::default(), requests, None, &gone, None).await;
-        let outcome = reply.into_value();
-        watch.abort();
-        Ok(outcome)
-    });
-    runtime.shutdown_background();
-    outcome
-}
-
-/// Finds the running service, or makes one in this process.
-///
-/// # Errors
-/// When there is neither, or the caller is refused.
-pub async fn backend(home: &Home, transport: Transport, caller: Option<String>) -> Result<Backend, Failure> {
-    let hello = Hello::new(transport, caller.clone());
-    let own = home.clone();
-    let embed: Embed = Box::new(move || {
-        let keys = caller.is_some().then(|| Arc::new(KeyRing::open(own.dirs.clone())));
-        let caller = own.caller(caller.as_deref(), transport)?;
-        Ok(Embedded { service: own.boot()?, caller, keys })
-    });
-    Backend::open(&home.dirs, hello, embed).await
-}
-
 fn report(printer: Printer, mut outcome: Value) -> Report {
     if outcome["ok"] == true {
         if printer.json {
@@ -196,21 +144,4 @@ fn exit_of(ended: &Value) -> u8 {
         Some(code) => u8::try_from(code).unwrap_or(u8::MAX),
         None => NOT_RUN,
     }
-}
-
-/// Reads the `error` object of an outcome back.
-pub fn failure_of(error: &Value) -> Failure {
-    let code = serde_json::from_value(error["code"].clone()).unwrap_or(ErrorCode::ExecutionFailed);
-    let mut failure = Failure::new(code, error["message"].as_str().unwrap_or("the answer cannot be read"));
-    failure.hints = error["hints"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_str)
-        .map(str::to_owned)
-        .collect();
-    if let Some(details) = error["details"].as_object() {
-        failure.details.clone_from(details);
-    }
-    failure
 }

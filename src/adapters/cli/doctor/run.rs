@@ -5,11 +5,10 @@ use serde_json::Value;
 use bailiwick_contract::{Failure, Transport};
 
 use super::super::args::DoctorArgs;
-use super::super::call::backend;
+use super::super::call::{backend, service_facts};
 use super::super::home::Home;
 use super::super::printer::{Paint, Printer, Report, one_line, paint, printable};
 use super::super::runtime;
-use super::super::service_facts::service_facts;
 use super::prove;
 use crate::diagnosis::backups::undo;
 use crate::diagnosis::finding::{Finding, Findings, Standing};

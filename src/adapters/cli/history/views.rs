@@ -284,7 +284,8 @@ fn failed_replay(home: &Home, args: &HistoryArgs) -> Result<Report, Failure> {
 /// Counts operations by session, or by who connects in which way.
 fn counted(home: &Home, args: &HistoryArgs, by_session: bool) -> Result<Report, Failure> {
     let limit = usize::try_from(args.limit).unwrap_or(usize::MAX);
-    let CountedRoutes { routes, seen, next: more } = routes::counted(home, page_filter(args)?, by_session, limit)?;
+    let CountedRoutes { routes, seen, next: more } =
+        routes::counted(home, page_filter(args)?, by_session, limit)?;
     let time = |ms: i64| day_and_time(ms, args.utc);
     let mut table = Table::new(&[
         (if args.utc { "LAST (UTC)" } else { "LAST" }, Fit::Whole),

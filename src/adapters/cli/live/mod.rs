@@ -5,7 +5,7 @@ mod tell;
 
 use crate::past_requests::event;
 
+pub use crate::past_requests::live::LiveView;
 pub use event::Event;
 pub use line::line;
-pub use crate::past_requests::live::LiveView;
 pub use tell::{Form, tell};

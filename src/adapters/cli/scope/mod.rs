@@ -11,10 +11,12 @@ mod report;
 mod run;
 mod show;
 
-pub use crate::scope_setup::scope_words::place_of;
 use crate::scope_setup::output;
+pub use crate::scope_setup::scope_words::place_of;
 
+pub use crate::scope_setup::output::{
+    ScopeChangeOutput, ScopeListOutput, ScopeRemoveOutput, ScopeShowOutput,
+};
 pub use args::ScopeCommand;
-pub use crate::scope_setup::output::{ScopeChangeOutput, ScopeListOutput, ScopeRemoveOutput, ScopeShowOutput};
 pub use report::{change, change_in, confirmed};
 pub use run::run;

@@ -4,11 +4,10 @@ use std::time::Duration;
 
 use bailiwick_contract::{ErrorCode, Failure, Transport};
 
-use super::super::call::backend;
+use super::super::call::{backend, service_facts};
 use super::super::home::Home;
 use super::super::printer::Report;
 use super::super::runtime;
-use super::super::service_facts::service_facts;
 use super::text;
 use crate::diagnosis::status::{ServiceWords, Situation};
 

@@ -14,11 +14,7 @@ use crate::diagnosis::status::{Situation, StatusOutput};
 use crate::scope_setup::scope_words::ScopeState;
 
 /// Lays out what was found.
-pub fn text(
-    home: &Home,
-    found: &Situation,
-    details: bool,
-) -> String {
+pub fn text(home: &Home, found: &Situation, details: bool) -> String {
     let Situation { config, output, exposures, wrong_clients, is_silent } = found;
     let is_silent = *is_silent;
     let mut text = verdict(output, is_silent);
