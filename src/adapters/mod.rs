@@ -11,6 +11,7 @@ pub mod json_api;
 mod lines;
 pub mod mcp;
 mod own_backend;
+mod public_service;
 pub mod socket;
 
 pub use crate::scope_setup::offer::Offer;

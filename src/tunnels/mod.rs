@@ -4,6 +4,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "the program of a tunnel is the user's own")]
 
+pub mod added_token;
 pub mod keeper;
 pub mod output;
 pub mod program;

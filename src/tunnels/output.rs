@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use bailiwick_config::{Authentication, Config};
-use bailiwick_contract::{Capability, Failure};
+use bailiwick_contract::Capability;
 
 use crate::installation::text::one_line;
 use crate::public_urls::hop::Hop;
@@ -103,19 +103,4 @@ pub enum TunnelEvent {
     },
     /// The command ends: nothing is served any more.
     Closed,
-}
-
-/// Refuses to let anybody reach a service that needs no token.
-///
-/// # Errors
-/// Where the config says so.
-pub fn refuse_without_token(config: &Config) -> Result<(), Failure> {
-    if !config.http.allow_loopback_without_token {
-        return Ok(());
-    }
-    Err(Failure::denied(
-        "token-needed",
-        "`http.allowLoopbackWithoutToken` is on: through a tunnel it could admit everybody",
-    )
-    .hint("Set it to false first: `bailiwick config edit`."))
 }

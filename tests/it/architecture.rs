@@ -506,7 +506,7 @@ const REFUSALS_AFTER_THE_POLICY: &[(&str, &str)] = &[
     ("src/diagnosis/config_files.rs", "no request: a file of another user, which a command cannot change"),
     ("src/installation/home.rs", "no request: a token that a command of the user names"),
     ("src/scope_setup/open_folder.rs", "no request: a folder that a command of the user cannot open"),
-    ("src/tunnels/output.rs", "no request: a tunnel that would let everybody in"),
+    ("src/tunnels/added_token.rs", "no request: a tunnel that would let everybody in"),
 ];
 
 #[test]

@@ -17,7 +17,9 @@ use crate::installation::steps::{ShowStep, Step, StepCounts, Steps, wrong};
 use crate::public_urls::exposures::tried;
 
 use super::installation::{OUTSIDE, ProofInstallation, SECRET};
-use super::{clients, code, files, git, handshakes, held, over_http, processes, refusals, running, screens, undo};
+use super::{
+    clients, code, files, git, handshakes, held, over_http, processes, refusals, running, screens, undo,
+};
 
 /// How long a round trip through a public URL may take.
 const TRIP_TIME: Duration = Duration::from_secs(5);

@@ -9,7 +9,8 @@ use super::super::connect::url;
 use super::super::home::{Home, IfMissing};
 use super::super::printer::{Printer, Report, one_line};
 use super::super::running::RunningNote;
-use super::output::{TunnelOutput, refuse_without_token};
+use super::output::TunnelOutput;
+use crate::tunnels::added_token::refuse_without_token;
 
 /// Uses a URL.
 ///
