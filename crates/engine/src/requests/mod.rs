@@ -5,6 +5,7 @@
 
 mod blocks;
 mod choose;
+pub mod fields;
 mod fit;
 mod names;
 mod place;

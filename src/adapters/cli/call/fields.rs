@@ -9,10 +9,11 @@ use serde_json::{Map, Value};
 use crate::adapters::chain;
 use bailiwick_contract::json::read_unambiguous;
 use bailiwick_contract::path::encode_name;
-use bailiwick_contract::{CommandInput, CommonOption, Envelope, ErrorCode, Failure, fields};
+use bailiwick_contract::{CommandInput, Envelope, ErrorCode, Failure, fields as names};
 use bailiwick_engine::operations::FAMILIES;
 use bailiwick_engine::registry::{Entry, Registry};
 use bailiwick_engine::requests;
+use bailiwick_engine::requests::fields::{self, Field, Kind, all_fields};
 use bailiwick_platform::names::OsStringExt;
 
 /// The largest file that `--input @FILE` or `--FIELD-file FILE` reads.
@@ -49,64 +50,6 @@ struct Flag {
     attached: Option<String>,
     /// The next word, if it could be a value; whether it is one depends on the field.
     following: Option<String>,
-}
-
-/// A field of an operation, as a flag.
-#[derive(Debug, Clone)]
-pub struct Field {
-    /// The name on the wire, such as `maxResults`.
-    pub name: String,
-    /// Whether it belongs to `options` rather than `input`.
-    pub is_option: bool,
-    /// Whether it must be given.
-    pub required: bool,
-    /// What its value is.
-    pub kind: Kind,
-    /// What it is for.
-    pub description: String,
-}
-
-impl Field {
-    /// Returns the name of the flag, such as `max-results`.
-    pub fn flag(&self) -> String {
-        kebab(&self.name)
-    }
-}
-
-/// What a value is.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Kind {
-    /// `true` or `false`.
-    Bool,
-    /// A whole number.
-    Integer,
-    /// A number.
-    Number,
-    /// Text.
-    Text,
-    /// One of these texts.
-    Choice(Vec<String>),
-    /// Several values, by repeating the flag, or as a JSON array.
-    List(Box<Kind>),
-    /// Text, or an object or array as JSON.
-    TextOrJson,
-    /// Anything else, as JSON.
-    Json,
-}
-
-impl Kind {
-    /// Names the value in help texts.
-    pub fn placeholder(&self) -> String {
-        match self {
-            Self::Bool => String::new(),
-            Self::Integer | Self::Number => "N".to_owned(),
-            Self::Text => "TEXT".to_owned(),
-            Self::Choice(values) => values.join("|"),
-            Self::List(inner) => format!("{}…", inner.placeholder()),
-            Self::TextOrJson => "TEXT|JSON".to_owned(),
-            Self::Json => "JSON".to_owned(),
-        }
-    }
 }
 
 impl Words {
@@ -288,13 +231,13 @@ impl Words {
                     Value::String(read_text(&flag.name, &path)?)
                 }
                 Form::Plain => match flag.attached.or(flag.following) {
-                    Some(text) => value(field, &field.kind, &text)?,
+                    Some(text) => fields::value(field, &flag_of(field), &text)?,
                     None if field.kind == Kind::Bool => Value::Bool(true),
-                    None => return Err(missing(&flag.name, &field.kind.placeholder())),
+                    None => return Err(missing(&flag.name, &placeholder(&field.kind))),
                 },
             };
             let part = if field.is_option { &mut envelope.options } else { &mut envelope.input };
-            add(part, field, value);
+            fields::add(part, field, value);
         }
         Ok(envelope)
     }
@@ -309,7 +252,7 @@ pub fn entry(op: &str) -> Result<&'static Entry, Failure> {
         let registry = Registry::new(FAMILIES);
         let failure =
             Failure::new(ErrorCode::UnknownOperation, format!("there is no operation `{}`", one(op)));
-        let nearest = fields::nearest(op, registry.operations().map(|entry| entry.spec.name), 3);
+        let nearest = names::nearest(op, registry.operations().map(|entry| entry.spec.name), 3);
         if nearest.is_empty() {
             failure.hint("`bailiwick call --help` lists the operations.")
         } else {
@@ -318,85 +261,21 @@ pub fn entry(op: &str) -> Result<&'static Entry, Failure> {
     })
 }
 
-/// Returns every field of an operation: of `input`, of `options`, and the shared options.
-pub fn all_fields(entry: &Entry) -> Vec<Field> {
-    let schemas = entry.schemas();
-    let mut fields = own_fields(&schemas.input, false);
-    fields.extend(own_fields(&schemas.options, true));
-    for option in CommonOption::ALL {
-        let universal = matches!(option, CommonOption::TimeoutSeconds | CommonOption::MaxOutputBytes);
-        if universal || entry.spec.options.contains(option) {
-            let kind = match option {
-                CommonOption::TimeoutSeconds | CommonOption::MaxOutputBytes => Kind::Integer,
-                CommonOption::DryRun => Kind::Bool,
-                CommonOption::Cursor => Kind::Text,
-                CommonOption::Detail => Kind::Choice(vec!["concise".to_owned(), "full".to_owned()]),
-            };
-            fields.push(Field {
-                name: option.as_str().to_owned(),
-                is_option: true,
-                required: false,
-                kind,
-                description: option.describe(entry.spec.timeout_seconds),
-            });
-        }
-    }
-    fields
+/// Returns the name of a field's flag, such as `max-results`.
+pub fn flag_of(field: &Field) -> String {
+    kebab(&field.name)
 }
 
-fn own_fields(schema: &Value, is_option: bool) -> Vec<Field> {
-    let required: Vec<&str> = schema["required"]
-        .as_array()
-        .map(|it| it.iter().filter_map(Value::as_str).collect())
-        .unwrap_or_default();
-    let Some(properties) = schema["properties"].as_object() else { return Vec::new() };
-    properties
-        .iter()
-        .map(|(name, field)| Field {
-            name: name.clone(),
-            is_option,
-            required: required.contains(&name.as_str()),
-            kind: kind(schema, field),
-            description: field["description"].as_str().unwrap_or_default().replace('\n', " "),
-        })
-        .collect()
-}
-
-/// Reads the kind of a value out of its JSON Schema.
-fn kind(root: &Value, field: &Value) -> Kind {
-    if let Some(name) = field["$ref"].as_str().and_then(|it| it.strip_prefix("#/$defs/")) {
-        return kind(root, &root["$defs"][name]);
-    }
-    if let Some(values) = field["enum"].as_array() {
-        let texts: Vec<String> = values.iter().filter_map(Value::as_str).map(str::to_owned).collect();
-        return if texts.is_empty() { Kind::Json } else { Kind::Choice(texts) };
-    }
-    if let Some(ways) = field["anyOf"].as_array().or_else(|| field["oneOf"].as_array()) {
-        let ways: Vec<&Value> = ways.iter().filter(|way| way["type"] != "null").collect();
-        let constants: Vec<String> =
-            ways.iter().filter_map(|way| way["const"].as_str()).map(str::to_owned).collect();
-        return match ways.as_slice() {
-            [only] => kind(root, only),
-            _ if constants.len() == ways.len() => Kind::Choice(constants),
-            ways if ways.iter().any(|way| kind(root, way) == Kind::Text) => Kind::TextOrJson,
-            _ => Kind::Json,
-        };
-    }
-    let name = match &field["type"] {
-        Value::String(name) => name.as_str(),
-        Value::Array(names) => match names.iter().filter_map(Value::as_str).find(|name| *name != "null") {
-            Some(name) => name,
-            None => return Kind::Json,
-        },
-        _ => return Kind::Json,
-    };
-    match name {
-        "boolean" => Kind::Bool,
-        "integer" => Kind::Integer,
-        "number" => Kind::Number,
-        "string" => Kind::Text,
-        "array" => Kind::List(Box::new(kind(root, &field["items"]))),
-        _ => Kind::Json,
+/// Names the value of a field in help texts.
+pub fn placeholder(kind: &Kind) -> String {
+    match kind {
+        Kind::Bool => String::new(),
+        Kind::Integer | Kind::Number => "N".to_owned(),
+        Kind::Text => "TEXT".to_owned(),
+        Kind::Choice(values) => values.join("|"),
+        Kind::List(inner) => format!("{}…", placeholder(inner)),
+        Kind::TextOrJson => "TEXT|JSON".to_owned(),
+        Kind::Json => "JSON".to_owned(),
     }
 }
 
@@ -408,7 +287,7 @@ enum Form {
 
 /// Finds the field that a flag means: its name in camel or kebab case, `no-NAME`, or `NAME-file`.
 fn find<'a>(fields: &'a [Field], flag: &str) -> Option<(&'a Field, Form)> {
-    let named = |name: &str| fields.iter().find(|field| field.name == name || field.flag() == name);
+    let named = |name: &str| fields.iter().find(|field| field.name == name || flag_of(field) == name);
     if let Some(field) = named(flag) {
         return Some((field, Form::Plain));
     }
@@ -422,10 +301,10 @@ fn find<'a>(fields: &'a [Field], flag: &str) -> Option<(&'a Field, Form)> {
 }
 
 fn unknown_flag(entry: &Entry, fields: &[Field], name: &str) -> Failure {
-    let flags: Vec<String> = fields.iter().map(Field::flag).collect();
+    let flags: Vec<String> = fields.iter().map(flag_of).collect();
     let failure = Failure::invalid(name, format!("{} has no field `{}`", entry.spec.name, one(name)))
         .detail("accepted", flags.clone());
-    let nearest = fields::nearest(&kebab(name), flags.iter().map(String::as_str), 1);
+    let nearest = names::nearest(&kebab(name), flags.iter().map(String::as_str), 1);
     match nearest.first() {
         Some(near) => failure.hint(format!("Did you mean `--{near}`?")),
         None => failure.hint(format!("`bailiwick call {} --help` lists its fields.", entry.spec.name)),
@@ -434,64 +313,6 @@ fn unknown_flag(entry: &Entry, fields: &[Field], name: &str) -> Failure {
 
 fn missing(name: &str, what: &str) -> Failure {
     Failure::invalid(name, format!("`--{name}` needs a value: {what}"))
-}
-
-/// Turns a word into the value of a field.
-fn value(field: &Field, kind: &Kind, text: &str) -> Result<Value, Failure> {
-    let flag = field.flag();
-    let wrong = |expected: &str| {
-        Err(Failure::invalid(&field.name, format!("`--{flag}` must be {expected}, not `{}`", one(text))))
-    };
-    match kind {
-        Kind::Bool => match text {
-            "true" => Ok(Value::Bool(true)),
-            "false" => Ok(Value::Bool(false)),
-            _ => wrong("true or false"),
-        },
-        Kind::Integer => match (text.parse::<u64>(), text.parse::<i64>()) {
-            (Ok(number), _) => Ok(number.into()),
-            (_, Ok(number)) => Ok(number.into()),
-            _ => wrong("a whole number"),
-        },
-        Kind::Number => match text.parse::<f64>() {
-            Ok(number) if number.is_finite() => Ok(number.into()),
-            _ => wrong("a number"),
-        },
-        Kind::Text => Ok(text.into()),
-        Kind::Choice(values) if values.iter().any(|it| it == text) => Ok(text.into()),
-        Kind::Choice(values) => wrong(&format!("one of {}", values.join(", "))),
-        Kind::List(inner) => {
-            if text.trim_start().starts_with('[') {
-                match serde_json::from_str(text) {
-                    Ok(list) => return Ok(list),
-                    Err(_) if **inner != Kind::Text => return wrong("a value or a JSON array"),
-                    // A text may begin with a bracket too.
-                    Err(_) => {}
-                }
-            }
-            value(field, inner, text).map(|one| Value::Array(vec![one]))
-        }
-        // `true` and `1` are words of a command.
-        Kind::TextOrJson => match serde_json::from_str::<Value>(text) {
-            Ok(value) if value.is_object() || value.is_array() => Ok(value),
-            Err(_) if text.starts_with("[\"") || text.starts_with("{\"") => wrong("a text or JSON"),
-            _ => Ok(text.into()),
-        },
-        Kind::Json => match serde_json::from_str(text) {
-            Ok(value) => Ok(value),
-            Err(_) if text.starts_with(['{', '[', '"']) => wrong("JSON"),
-            Err(_) => Ok(text.into()),
-        },
-    }
-}
-
-/// Puts a value into its part; repeated lists grow, anything else is replaced.
-fn add(part: &mut Map<String, Value>, field: &Field, value: Value) {
-    if let (Some(Value::Array(old)), Value::Array(new)) = (part.get_mut(&field.name), &value) {
-        old.extend(new.iter().cloned());
-        return;
-    }
-    part.insert(field.name.clone(), value);
 }
 
 /// Reads `JSON`, `@FILE` or `-` as a JSON object.

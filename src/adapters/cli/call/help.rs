@@ -7,8 +7,9 @@ use bailiwick_engine::operations::FAMILIES;
 use bailiwick_engine::registry::{Entry, describe_operation};
 
 use super::super::printer::table;
-use super::fields::{Field, Kind, all_fields};
+use super::fields::{flag_of, placeholder};
 use super::submit::RUNS_A_COMMAND;
+use bailiwick_engine::requests::fields::{Field, Kind, all_fields};
 
 /// The columns that the list of operations keeps to.
 const COLUMNS: usize = 80;
@@ -69,7 +70,7 @@ pub fn operation(entry: &Entry) -> String {
     };
     let mut text = format!("{}\n\nUsage: bailiwick call {}{target}", spec.summary, spec.name);
     for field in fields.iter().filter(|field| field.required) {
-        let _ = write!(text, " --{} {}", field.flag(), field.kind.placeholder());
+        let _ = write!(text, " --{} {}", flag_of(field), placeholder(&field.kind));
     }
     text.push_str(" [--FIELD VALUE …]\n");
     if !spec.details.is_empty() {
@@ -110,8 +111,8 @@ pub fn operation_json(entry: &Entry) -> serde_json::Value {
 fn row(field: &Field) -> Vec<String> {
     let placeholder = match &field.kind {
         Kind::Bool => String::new(),
-        other => format!(" {}", other.placeholder()),
+        other => format!(" {}", placeholder(other)),
     };
     let needed = if field.required { "Required. " } else { "" };
-    vec![format!("  --{}{placeholder}", field.flag()), format!("{needed}{}", field.description)]
+    vec![format!("  --{}{placeholder}", flag_of(field)), format!("{needed}{}", field.description)]
 }
