@@ -10,6 +10,7 @@ pub mod http;
 pub mod json_api;
 mod lines;
 pub mod mcp;
+mod not_served;
 mod own_backend;
 mod public_service;
 pub mod socket;

@@ -25,6 +25,7 @@ pub mod repair;
 pub mod report;
 pub mod report_parts;
 pub mod scopes;
+pub mod screen_status;
 pub mod screens;
 pub mod service;
 pub mod status;

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use bailiwick_config::{NewToken, TokenRecord};
+use bailiwick_config::{NewToken, TokenRecord, Tokens};
 use bailiwick_contract::time::{now_ms, parse_rfc3339, rfc3339};
 use bailiwick_contract::{ErrorCode, Failure};
 use bailiwick_history::Filter;
@@ -124,6 +124,28 @@ pub fn create(home: &Home, new: NewToken, now: i64) -> Result<(TokenRecord, Stri
             .hint(format!("Choose another name, or run `bailiwick token rotate {}`.", new.name)));
         }
         tokens.create(new, now).map_err(|error| Failure::invalid("name", error.problem).hint(error.fix))
+    })
+}
+
+/// Creates the owner's token where there never was one: HTTP is wanted, and somebody sees it. Elsewhere it would stay in
+/// a log, and who has revoked all wants none.
+///
+/// # Errors
+/// When the tokens cannot be read or written.
+pub fn first_token(home: &Home) -> Result<Option<String>, Failure> {
+    home.edit_tokens(|tokens| {
+        if Tokens::path(&home.dirs).exists() {
+            return Ok(None);
+        }
+        let new = NewToken {
+            name: "owner".to_owned(),
+            scopes: vec!["*".to_owned()],
+            capabilities: vec!["*".to_owned()],
+            expires_at_ms: None,
+            owner: true,
+        };
+        let (_, secret) = tokens.create(new, now_ms()).map_err(|error| error.for_person())?;
+        Ok(Some(secret))
     })
 }
 

@@ -7,3 +7,4 @@ pub mod exposures;
 pub mod hop;
 pub mod http_client;
 pub mod pinned;
+pub mod typed_url;

@@ -16,3 +16,4 @@ pub mod plan;
 pub mod presets;
 pub mod registries;
 pub mod scope_words;
+pub mod setup_output;

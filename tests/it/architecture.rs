@@ -505,6 +505,7 @@ const REFUSALS_AFTER_THE_POLICY: &[(&str, &str)] = &[
     ("src/client_settings/settings_file.rs", "no request: a file that a command of the user cannot change"),
     ("src/diagnosis/config_files.rs", "no request: a file of another user, which a command cannot change"),
     ("src/installation/home.rs", "no request: a token that a command of the user names"),
+    ("src/public_urls/typed_url.rs", "no request: a token that would go without encryption"),
     ("src/scope_setup/open_folder.rs", "no request: a folder that a command of the user cannot open"),
     ("src/tunnels/added_token.rs", "no request: a tunnel that would let everybody in"),
 ];

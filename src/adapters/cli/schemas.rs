@@ -6,10 +6,10 @@ use schemars::JsonSchema;
 
 use super::{
     approve, command_policy, completions, config, described, doctor, history, live, man, policy,
-    policy_learn, policy_replay, policy_untrusted, policy_why, scope, screen, service, setup, start, status, tools, tunnel,
+    policy_learn, policy_replay, policy_untrusted, policy_why, scope, service, setup, start, status, tools, tunnel,
     undo, uninstall, url_check,
 };
-use crate::diagnosis::{report, trial};
+use crate::diagnosis::{report, screen_status, trial};
 use crate::installation::{processes as ps, tokens};
 
 /// What a command prints.
@@ -75,7 +75,7 @@ pub const SCHEMAS: &[CommandSchema] = &[
     row::<scope::ScopeListOutput>("scope list", "scope.list"),
     row::<scope::ScopeRemoveOutput>("scope remove", "scope.remove"),
     row::<scope::ScopeShowOutput>("scope show", "scope.show"),
-    row::<screen::ScreenStatusOutput>("screen status", "screen.status"),
+    row::<screen_status::ScreenStatusOutput>("screen status", "screen.status"),
     row::<start::Started>("serve", "serve"),
     row::<live::Event>("serve --log", "serve.events"),
     row::<service::InstallOutput>("service install", "service.install"),

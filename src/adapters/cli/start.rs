@@ -1,7 +1,6 @@
 //! `start`: HTTP and the local socket, until Ctrl-C; at a terminal with a view of what comes.
 
 use std::io::{self, IsTerminal};
-use std::net::TcpListener;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::channel;
@@ -13,27 +12,24 @@ use tokio_util::sync::CancellationToken;
 
 use crate::adapters::auth::KeyRing;
 use crate::adapters::http::{HttpSettings, Server, certificate_path};
-use crate::adapters::socket::{self, BindError, Listener};
+use crate::adapters::not_served::{not_bound, with_holder};
+use crate::adapters::socket::{self, Listener};
 use bailiwick_config::PublicUrl;
-use bailiwick_config::{NewToken, Tokens};
-use bailiwick_contract::time::now_ms;
-use bailiwick_contract::{ErrorCode, Failure};
-use bailiwick_platform::port;
+use bailiwick_contract::Failure;
 
 use super::args::StartArgs;
 use super::connect::url;
 use super::home::Home;
 use super::live::{self, Event, Form, LiveView};
-use super::printer::{Printer, one_line};
+use super::printer::Printer;
 use super::running::{RunningNote, processes_that_go_on};
 use super::{runtime, service};
+use crate::installation::tokens::first_token;
 
 /// How long what runs may take to end; with what follows, the process is gone within 2 s.
 const STOP_TIMEOUT: Duration = Duration::from_millis(1_600);
 /// How long the last words may take: nobody may be reading.
 const GOODBYE_TIMEOUT: Duration = Duration::from_millis(150);
-/// How many ports are tried for one that is free.
-const PORTS_TRIED: u16 = 50;
 
 /// What is before the owner's token.
 const FIRST_TOKEN: &str = "There was no token yet, so this is the owner's. With it an HTTP client may do all that your scopes grant. \
@@ -141,25 +137,6 @@ pub fn run(home: Home, printer: Printer, args: &StartArgs) -> Result<(), Failure
     served
 }
 
-/// Creates the owner's token where there never was one: HTTP is wanted, and somebody sees it. Elsewhere it would stay in
-/// a log, and who has revoked all wants none.
-fn first_token(home: &Home) -> Result<Option<String>, Failure> {
-    home.edit_tokens(|tokens| {
-        if Tokens::path(&home.dirs).exists() {
-            return Ok(None);
-        }
-        let new = NewToken {
-            name: "owner".to_owned(),
-            scopes: vec!["*".to_owned()],
-            capabilities: vec!["*".to_owned()],
-            expires_at_ms: None,
-            owner: true,
-        };
-        let (_, secret) = tokens.create(new, now_ms()).map_err(|error| error.for_person())?;
-        Ok(Some(secret))
-    })
-}
-
 /// Returns the command that serves the same over TLS.
 fn with_tls(args: &StartArgs) -> String {
     let host = args.host.map_or_else(String::new, |host| format!(" --host {host}"));
@@ -249,46 +226,5 @@ fn say(printer: Printer, line: String) {
     };
     if std::thread::Builder::new().spawn(body).is_ok() {
         let _ = is_said.recv_timeout(GOODBYE_TIMEOUT);
-    }
-}
-
-fn not_bound(home: &Home, error: &BindError) -> Failure {
-    match error {
-        BindError::Running => {
-            let place = RunningNote::read(&home.dirs)
-                .map(|note| format!(", as process {}, at {}", note.process_id, one_line(&note.url)))
-                .unwrap_or_default();
-            Failure::new(ErrorCode::Conflict, format!("Bailiwick is running already for this config{place}"))
-                .hint("Use that one (`bailiwick status`), or end it with Ctrl-C in its terminal.")
-                .hint("A second one needs its own BAILIWICK_HOME.")
-        }
-        BindError::Occupied(_) | BindError::Io(_) => {
-            Failure::new(ErrorCode::ProviderUnavailable, error.to_string())
-                .hint("Check the folder's owner and permissions.")
-        }
-    }
-}
-
-/// Returns who has the port, where that is why it is not served, and which one is free.
-fn with_holder(failure: Failure, host: &str, port: u16) -> Failure {
-    let host = host.trim_start_matches('[').trim_end_matches(']');
-    let is_free = |port: u16| TcpListener::bind((host, port)).is_ok();
-    if failure.code != ErrorCode::ProviderUnavailable || port == 0 || is_free(port) {
-        return failure;
-    }
-    let Some(found) = port::holder(port) else { return failure };
-    let (program, id) = (one_line(&found.program), found.process_id);
-    let mut told = Failure::new(
-        failure.code,
-        format!("cannot listen on {host}, port {port}: `{program}` (process {id}) listens there"),
-    );
-    if program == "bailiwick" {
-        told = told.hint("It is a Bailiwick with another config: `ps` shows how it was started.");
-    }
-    let next = (port.saturating_add(1)..=port.saturating_add(PORTS_TRIED)).find(|port| is_free(*port));
-    match next {
-        Some(next) => told
-            .hint(format!("End that program, or take a port that is free: `bailiwick serve --port {next}`.")),
-        None => told.hint("End that program, or choose another port with --port."),
     }
 }

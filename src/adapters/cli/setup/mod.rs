@@ -2,12 +2,11 @@
 //!
 //! Everything is asked and shown before anything is written; a question that is not answered leaves nothing behind.
 
-mod output;
 mod questions;
 mod run;
 mod shown;
 
-use crate::scope_setup::plan;
+use crate::scope_setup::{plan, setup_output};
 
-pub use output::SetupOutput;
+pub use setup_output::SetupOutput;
 pub use run::run;

@@ -12,7 +12,7 @@ use super::super::difference::Difference;
 use super::super::home::Home;
 use super::super::open_folder::{Change, find_folder};
 use super::super::printer::{Printer, Report, one_line};
-use super::output::{ChangeWord, ScopeOutput, SetupOutput};
+use super::setup_output::{ChangeWord, ScopeOutput, SetupOutput};
 use super::plan::{Plan, SetupFolder};
 use super::{questions, shown};
 

@@ -3,7 +3,6 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::public_urls::http_client::HttpUrl;
 use bailiwick_contract::Failure;
 
 use super::super::client::CheckArgs;
@@ -12,6 +11,7 @@ use super::super::runtime;
 use crate::installation::steps::StepState;
 use crate::public_urls::check::UrlCheck;
 use crate::public_urls::hop::{HopReport, first_failure};
+use crate::public_urls::typed_url::typed_url;
 
 /// `client check`.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -25,39 +25,13 @@ pub struct UrlCheckOutput {
     pub hops: Vec<HopReport>,
 }
 
-/// Returns the command that checks what was meant: the same place by HTTP, if it names one.
-fn instead(text: &str) -> String {
-    let place = text.split_once("://").map_or(text, |(_, place)| place).split(['/', '?', '#']).next();
-    let is_plain = |it: &&str| it.bytes().all(|it| it.is_ascii_alphanumeric() || b".-:[]".contains(&it));
-    let url = place
-        .filter(|place| !place.starts_with('-'))
-        .filter(is_plain)
-        .and_then(|place| HttpUrl::parse(&format!("https://{place}/mcp")).ok());
-    match url {
-        Some(url) => format!("`bailiwick client check {url}` checks that place by HTTPS."),
-        None => "`bailiwick client check https://NAME/mcp` checks the URL that clients are given; `bailiwick status` shows yours.".to_owned(),
-    }
-}
-
 /// Checks a URL. Exits 1 if a hop fails.
 ///
 /// # Errors
 /// When the URL is none.
 pub fn run(printer: Printer, args: &CheckArgs) -> Result<Report, Failure> {
-    let url = HttpUrl::parse(&args.url).map_err(|problem| {
-        Failure::invalid("URL", format!("`{}` cannot be checked: {problem}", one_line(&args.url)))
-            .hint(instead(&args.url))
-    })?;
-    // Who enters no path means the endpoint.
-    let url = if url.path == "/" { url.with_path("/mcp") } else { url };
     let token = args.token.as_deref().filter(|token| !token.is_empty());
-    if token.is_some() && !url.is_https && !url.is_loopback() {
-        return Err(Failure::denied(
-            "token-in-the-clear",
-            format!("the token would go to {} without encryption", one_line(&url.origin())),
-        )
-        .hint("Use the https URL, or check without a token."));
-    }
+    let url = typed_url(&args.url, token.is_some())?;
     let mut hops = Vec::new();
     let mut report = |hop: HopReport| {
         if !printer.json {

@@ -1,4 +1,4 @@
-//! What `setup` and `here` print with `--json`, and its schema.
+//! What setting up did, as `setup` and `here` print it with `--json`.
 
 use std::path::PathBuf;
 
