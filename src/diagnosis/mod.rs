@@ -31,3 +31,4 @@ pub mod service;
 pub mod status;
 pub mod tokens;
 pub mod trial;
+pub mod uninstall;

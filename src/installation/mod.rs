@@ -7,6 +7,7 @@
 pub mod bounded_run;
 pub mod child;
 pub mod columns;
+pub mod editor;
 pub mod home;
 pub mod host;
 pub mod jsonc;

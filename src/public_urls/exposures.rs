@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use bailiwick_config::{Authentication, Config, Exposure, Reachability};
+use bailiwick_config::{Authentication, Config, Exposure, PublicUrl, Reachability, TunnelLock};
 use bailiwick_contract::time::{now_ms, rfc3339};
+use bailiwick_contract::{ErrorCode, Failure};
 
 use super::check::UrlCheck;
 use super::hop::{HopReport, first_failure};
@@ -85,4 +86,36 @@ async fn one(home: &Home, mut exposure: Exposure, time: Duration) -> TriedExposu
     };
     (exposure.reachability, exposure.problem) = (reachability, problem);
     TriedExposure { exposure, fix }
+}
+
+/// Finds the URL by which a client elsewhere connects; `local` is the one for clients on this computer.
+///
+/// # Errors
+/// `provider_unavailable` where there is none.
+pub fn public_url(
+    home: &Home,
+    local: &str,
+    config: &Config,
+    client: &str,
+    is_chatgpt: bool,
+) -> Result<PublicUrl, Failure> {
+    Exposure::public_url(config, &home.dirs).filter(PublicUrl::is_https).ok_or_else(|| {
+        let by_tunnel = TunnelLock::exposure(&home.dirs).is_some_and(|tunnel| tunnel.by == "openai");
+        if by_tunnel && is_chatgpt {
+            return Failure::new(
+                ErrorCode::ProviderUnavailable,
+                "ChatGPT reaches this computer by OpenAI's tunnel, which has no URL to enter",
+            )
+            .hint(
+                "In ChatGPT, create an app with the connection `Tunnel`, this tunnel, and no authentication.",
+            );
+        }
+        let local = local.trim_end_matches("/mcp");
+        Failure::new(
+            ErrorCode::ProviderUnavailable,
+            format!("{} connects from the computers of its maker, and this one has no public URL", client),
+        )
+        .hint("Have one forwarded: `bailiwick tunnel cloudflare`, or `bailiwick tunnel tailscale`.")
+        .hint(format!("Or forward one to {local} yourself, then run `bailiwick tunnel manual URL` with it."))
+    })
 }

@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use bailiwick_config::{Config, Exposure, PublicUrl, TunnelLock};
-use bailiwick_contract::{ErrorCode, Failure};
+use bailiwick_config::PublicUrl;
+use bailiwick_contract::Failure;
 use bailiwick_platform::dirs::System;
 
 pub use crate::client_settings::connection::{Connection, url};
@@ -13,6 +13,7 @@ use super::client::ClientKind;
 use super::connect_wait::wait_for_client;
 use super::home::Home;
 use super::printer::{Printer, Report};
+use crate::public_urls::exposures::public_url;
 
 /// How a client connects, as it is printed.
 impl Connection {
@@ -73,44 +74,13 @@ pub fn run(home: &Home, printer: Printer, args: &ConnectArgs) -> Result<Report, 
     let Some(client) = args.client else {
         return Ok(Report::new(connection.long(), json!({"ok": true, "connect": connection.to_json()})));
     };
-    let url = public_url(home, &connection, &config, client)?;
+    let url = public_url(home, &connection.url, &config, client.name(), client == RemoteClient::Chatgpt)?;
     let report = elsewhere(client, &url);
     if args.no_wait || printer.json {
         return Ok(report);
     }
     printer.text(&report.text);
     wait_for_client(home, printer, client, &url)
-}
-
-/// Finds the URL by which a client elsewhere connects.
-fn public_url(
-    home: &Home,
-    connection: &Connection,
-    config: &Config,
-    client: RemoteClient,
-) -> Result<PublicUrl, Failure> {
-    Exposure::public_url(config, &home.dirs).filter(PublicUrl::is_https).ok_or_else(|| {
-        let by_tunnel = TunnelLock::exposure(&home.dirs).is_some_and(|tunnel| tunnel.by == "openai");
-        if by_tunnel && client == RemoteClient::Chatgpt {
-            return Failure::new(
-                ErrorCode::ProviderUnavailable,
-                "ChatGPT reaches this computer by OpenAI's tunnel, which has no URL to enter",
-            )
-            .hint(
-                "In ChatGPT, create an app with the connection `Tunnel`, this tunnel, and no authentication.",
-            );
-        }
-        let local = connection.url.trim_end_matches("/mcp");
-        Failure::new(
-            ErrorCode::ProviderUnavailable,
-            format!(
-                "{} connects from the computers of its maker, and this one has no public URL",
-                client.name()
-            ),
-        )
-        .hint("Have one forwarded: `bailiwick tunnel cloudflare`, or `bailiwick tunnel tailscale`.")
-        .hint(format!("Or forward one to {local} yourself, then run `bailiwick tunnel manual URL` with it."))
-    })
 }
 
 /// Returns what to enter in a client that connects from elsewhere.

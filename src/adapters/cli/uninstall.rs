@@ -1,45 +1,18 @@
 //! `uninstall`: removes what Bailiwick has put on this computer, and nothing of the user's own.
 
-use std::env;
-use std::path::{Path, PathBuf};
-
-use schemars::JsonSchema;
-use serde::Serialize;
+use std::path::Path;
 
 use bailiwick_contract::{ErrorCode, Failure};
 
-use super::args::ConfirmArgs;
-use super::args::UninstallArgs;
+use super::args::{ConfirmArgs, UninstallArgs};
 use super::ask;
-use super::client::{added_settings, own_program, remove_added};
+use super::client::remove_added;
 use super::home::Home;
 use super::printer::{Printer, Report, one_line};
 use super::processes::stop_all;
-use super::running::{RunningNote, is_running, processes_that_go_on};
-use super::service::{installed_file, remove_installed};
+use super::service::remove_installed;
+use crate::diagnosis::uninstall::UninstallOutput;
 use crate::installation::own_files;
-
-/// `uninstall`.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct UninstallOutput {
-    /// Always true.
-    pub ok: bool,
-    /// Whether anything was removed; not with `--dry-run`, and not if you said no.
-    pub written: bool,
-    /// How many background processes clients started that were running.
-    pub processes: usize,
-    /// The file of the service, if it was installed.
-    pub service: Option<PathBuf>,
-    /// The settings files with entries that `client add` wrote.
-    pub clients: Vec<PathBuf>,
-    /// Files and folders of Bailiwick's own.
-    pub data: Vec<PathBuf>,
-    /// Whether those were kept.
-    pub data_kept: bool,
-    /// The program, which stays.
-    pub program: Option<PathBuf>,
-}
 
 /// Removes it all, or lists it.
 ///
@@ -47,22 +20,7 @@ pub struct UninstallOutput {
 /// `conflict` while a service runs that is not to be removed; `approval_required` where nobody can be asked; what a step that
 /// fails says: those before it are done.
 pub fn run(home: &Home, printer: Printer, args: &UninstallArgs) -> Result<Report, Failure> {
-    let mut output = UninstallOutput {
-        ok: true,
-        written: false,
-        processes: processes_that_go_on(home),
-        service: installed_file(home),
-        clients: added_settings(home)?,
-        data: own_files::own_files(home),
-        data_kept: args.keep_data,
-        program: env::current_exe().ok().map(|path| own_program(&path)),
-    };
-    if output.service.is_none() && is_running(home) {
-        let process = RunningNote::read(&home.dirs)
-            .map_or_else(String::new, |note| format!(", as process {}", note.process_id));
-        return Err(Failure::new(ErrorCode::Conflict, format!("a service runs{process}"))
-            .hint("End it first: Ctrl-C in its terminal."));
-    }
+    let mut output = UninstallOutput::of(home, args.keep_data)?;
     let list = listed(&output, args.keep_data);
     if args.dry_run {
         return Ok(Report::of(format!("Would remove:\n{list}{}", left(&output)), &output));

@@ -1,9 +1,7 @@
 //! `config edit`: a copy in the user's editor, checked, shown as a diff, and written only then.
 
-use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use bailiwick_contract::{ErrorCode, Failure, id};
 use bailiwick_platform::fs::replace_private_file;
@@ -14,6 +12,7 @@ use super::super::home::Home;
 use super::super::printer::{Printer, Report, one_line, printable};
 use super::examine::{ProblemOutput, examine, problems_text};
 use crate::diagnosis::config_files::{EditOutput, check_owner, diff, read, unwritable, write_over};
+use crate::installation::editor::{editor, open};
 
 /// Has the user edit the config.
 ///
@@ -127,25 +126,4 @@ fn kept(copy: &Path) -> String {
 fn remove(copy: &Path) {
     // A copy that stays is untidy, and no loss.
     let _ = fs::remove_file(copy);
-}
-
-fn editor() -> Result<Vec<String>, Failure> {
-    let named = ["VISUAL", "EDITOR"].iter().filter_map(|name| env::var(name).ok());
-    let mut words = named.map(|line| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>());
-    words.find(|words| !words.is_empty()).ok_or_else(|| {
-        Failure::new(ErrorCode::NotFound, "no editor is named: neither VISUAL nor EDITOR is set")
-            .hint("Run it as `EDITOR=nano bailiwick config edit`.")
-    })
-}
-
-fn open(editor: &[String], copy: &Path) -> Result<(), Failure> {
-    let shown = one_line(&editor.join(" "));
-    let failed =
-        |why: String| Failure::new(ErrorCode::ExecutionFailed, format!("the editor `{shown}` {why}"));
-    let status = Command::new(&editor[0]).args(&editor[1..]).arg(copy).status();
-    match status {
-        Ok(status) if status.success() => Ok(()),
-        Ok(status) => Err(failed(format!("ended with {status}"))),
-        Err(error) => Err(failed(format!("cannot be started: {error}"))),
-    }
 }

@@ -12,7 +12,6 @@ mod run;
 use crate::autostart::{job, manager, output, systemd};
 
 pub use crate::autostart::job::begin;
-pub use crate::autostart::service::installed_file;
 pub use output::{DoneOutput, InstallOutput, RemoveOutput, StatusOutput};
 pub use reports::remove_installed;
 pub use run::run;

@@ -8,5 +8,5 @@ mod shown;
 
 use crate::scope_setup::{plan, setup_output};
 
-pub use setup_output::SetupOutput;
 pub use run::run;
+pub use setup_output::SetupOutput;

@@ -12,8 +12,8 @@ use super::super::difference::Difference;
 use super::super::home::Home;
 use super::super::open_folder::{Change, find_folder};
 use super::super::printer::{Printer, Report, one_line};
-use super::setup_output::{ChangeWord, ScopeOutput, SetupOutput};
 use super::plan::{Plan, SetupFolder};
+use super::setup_output::{ChangeWord, ScopeOutput, SetupOutput};
 use super::{questions, shown};
 
 /// How often a plan is made again because another command was faster.
