@@ -17,6 +17,7 @@ pub mod examine;
 pub mod finding;
 pub mod folders;
 pub mod history;
+pub mod known_values;
 pub mod live_clients;
 pub mod look;
 pub mod output;

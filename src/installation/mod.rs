@@ -15,6 +15,7 @@ pub mod kept_configs;
 pub mod known_token;
 pub mod limit;
 pub mod local_time;
+pub mod log_file;
 pub mod own_files;
 pub mod own_program;
 pub mod processes;

@@ -130,3 +130,32 @@ pub fn without_values(scope: &ScopeConfig) -> ScopeConfig {
     scope.policy.environment.values_mut().for_each(|value| "[not shown]".clone_into(value));
     scope
 }
+
+/// Says grants in a word each. What is set to `ask` is refused, and left out.
+pub fn in_short(grants: &str) -> String {
+    let words: Vec<&str> = grants.split(' ').filter(|grant| !grant.ends_with('?')).map(short_name).collect();
+    if words.is_empty() { "nothing".to_owned() } else { words.join(", ") }
+}
+
+fn short_name(capability: &str) -> &str {
+    match capability {
+        "fs:read" => "read",
+        "search:read" => "search",
+        "fs:write" => "write",
+        "git:read" => "Git",
+        "git:write" => "commit",
+        "command:run" => "commands",
+        "process:manage" => "processes",
+        "package:run" => "scripts",
+        "codex:run" => "Codex",
+        "screen:capture" => "screens",
+        "ui:read" => "elements",
+        "ui:control" => "element actions",
+        "window:read" => "windows",
+        "window:control" => "window actions",
+        "clipboard:read" => "clipboard",
+        "clipboard:write" => "clipboard changes",
+        "history:read" => "history",
+        other => other,
+    }
+}

@@ -32,4 +32,3 @@ pub use remove::remove_added;
 pub use run::run;
 #[cfg(feature = "schemas")]
 pub use schemas::schemas;
-pub use undo::open_changes;

@@ -9,16 +9,6 @@ use super::edit::Session;
 use super::plan;
 use super::record::Records;
 
-/// Returns the ids of the changes that can be undone, newest first, and what each is about.
-///
-/// # Errors
-/// `provider_unavailable` if the list is there and cannot be read.
-pub fn open_changes(home: &Home) -> Result<Vec<(String, String)>, Failure> {
-    let records = Records::load(home)?;
-    let open = records.changes().iter().rev().filter(|it| !it.undone);
-    Ok(open.map(|it| (it.id.clone(), format!("{} {}", it.client.facts().title, it.file.display()))).collect())
-}
-
 /// Puts a settings file back as it was before a change.
 ///
 /// # Errors

@@ -2,24 +2,7 @@
 
 use clap::{Arg, Command};
 
-/// What values there are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    /// Ids of scopes.
-    Scope,
-    /// Names of tokens.
-    Token,
-    /// Ids of processes.
-    Process,
-    /// Ids of processes that continue.
-    LiveProcess,
-    /// Ids of operations in the history.
-    Done,
-    /// Ids of changes of clients' settings.
-    Change,
-    /// Names of operations.
-    Operation,
-}
+use crate::diagnosis::known_values::Kind;
 
 /// Flags, and what their values are, at whichever command. Those that the definition does not know are read by `call`
 /// and `policy explain` themselves.

@@ -1,7 +1,6 @@
 //! `service logs`: what the service said, from systemd's journal or from its file.
 
-use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io;
 use std::path::Path;
 use std::process::Command;
 use std::thread;
@@ -16,9 +15,8 @@ use super::job::said_file;
 use super::manager::{Manager, Words};
 use super::systemd::UNIT;
 use crate::autostart::service::installed;
+use crate::installation::log_file::LogFile;
 
-/// No more than this of the file's end is checked.
-const LOOKED_AT_BYTES: u64 = 1 << 20;
 /// How often a file is checked for more.
 const LOOK: Duration = Duration::from_millis(200);
 
@@ -63,54 +61,17 @@ fn of_journal(args: &ServiceLogsArgs) -> Result<(), Failure> {
 
 fn of_file(path: &Path, args: &ServiceLogsArgs) -> io::Result<()> {
     let printer = Printer { json: false };
-    let mut file = File::open(path)?;
-    let length = file.metadata()?.len();
-    let text = read(&mut file, length.saturating_sub(LOOKED_AT_BYTES))?;
-    let mut at = file.stream_position()?;
-    printer.data(&printable(last_lines(&text, usize::try_from(args.lines).unwrap_or(usize::MAX))));
+    let (mut log, text) = LogFile::open(path, usize::try_from(args.lines).unwrap_or(usize::MAX))?;
+    printer.data(&printable(&text));
     if !args.follow {
         return Ok(());
     }
     loop {
         thread::sleep(LOOK);
-        // It may have started over.
-        at = if file.metadata()?.len() < at { 0 } else { at };
-        let more = read(&mut file, at)?;
-        at = file.stream_position()?;
+        let more = log.more()?;
         // Nobody reads any more.
         if !more.is_empty() && printer.try_data(&printable(&more)).is_err() {
             return Ok(());
-        }
-    }
-}
-
-fn read(file: &mut File, from: u64) -> io::Result<String> {
-    file.seek(SeekFrom::Start(from))?;
-    let mut bytes = Vec::new();
-    file.take(LOOKED_AT_BYTES).read_to_end(&mut bytes)?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
-}
-
-/// Returns the newest lines of a text.
-fn last_lines(text: &str, count: usize) -> &str {
-    let whole = text.strip_suffix('\n').unwrap_or(text);
-    match whole.rmatch_indices('\n').nth(count.saturating_sub(1)) {
-        _ if count == 0 => "",
-        Some((at, _)) => &text[at + 1..],
-        None => text,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_newest_lines_are_the_last() {
-        let cases =
-            [("a\nb\nc\n", 2, "b\nc\n"), ("a\nb", 1, "b"), ("a\n", 5, "a\n"), ("", 3, ""), ("a\n", 0, "")];
-        for (text, count, expected) in cases {
-            assert_eq!(last_lines(text, count), expected, "{text:?} {count}");
         }
     }
 }

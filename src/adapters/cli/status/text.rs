@@ -11,7 +11,7 @@ use super::super::running::RunningNote;
 use super::super::table::{Fit, Table, table};
 use crate::diagnosis::live_clients::{LiveClients, RECENT_MINUTES};
 use crate::diagnosis::status::{Situation, StatusOutput};
-use crate::scope_setup::scope_words::ScopeState;
+use crate::scope_setup::scope_words::{ScopeState, in_short};
 
 /// Lays out what was found.
 pub fn text(home: &Home, found: &Situation, details: bool) -> String {
@@ -146,35 +146,6 @@ fn scopes(scopes: &[ScopeState], details: bool) -> String {
         rows.row([one_line(&scope.id), one_line(&grants), one_line(&roots)]);
     }
     rows.text()
-}
-
-/// Says grants in a word each. What is set to `ask` is refused, and left out.
-fn in_short(grants: &str) -> String {
-    let words: Vec<&str> = grants.split(' ').filter(|grant| !grant.ends_with('?')).map(short_name).collect();
-    if words.is_empty() { "nothing".to_owned() } else { words.join(", ") }
-}
-
-fn short_name(capability: &str) -> &str {
-    match capability {
-        "fs:read" => "read",
-        "search:read" => "search",
-        "fs:write" => "write",
-        "git:read" => "Git",
-        "git:write" => "commit",
-        "command:run" => "commands",
-        "process:manage" => "processes",
-        "package:run" => "scripts",
-        "codex:run" => "Codex",
-        "screen:capture" => "screens",
-        "ui:read" => "elements",
-        "ui:control" => "element actions",
-        "window:read" => "windows",
-        "window:control" => "window actions",
-        "clipboard:read" => "clipboard",
-        "clipboard:write" => "clipboard changes",
-        "history:read" => "history",
-        other => other,
-    }
 }
 
 fn everything(home: &Home, config: &Config, output: &StatusOutput) -> String {
