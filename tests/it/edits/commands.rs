@@ -436,6 +436,18 @@ fn what_may_be_of_another_command_is_taken_back_only_where_that_is_asked_for() {
     host.write("go", "");
     let first = first.join().expect("it ends");
     assert_eq!(data(&first)["changes"].get("sharedWith"), None, "{first:#}");
+    // Nor does a batch that fails take back what may be of another command: it says so.
+    let first = begin(&host, UNTIL);
+    let steps = json!([
+        {"op": "command.run", "input": {"command": ["bash", "-c", "echo again > b"]}},
+        {"op": "file.read", "target": "never"},
+    ]);
+    let failed = call(&host.service, json!({"scope": "app", "op": "batch.run", "input": {"steps": steps}}));
+    let details = &failed["error"]["details"];
+    assert_eq!((&details["rolledBack"], text(&host, "b")), (&json!(false), "again\n".into()), "{failed:#}");
+    assert_eq!(details["rollbackError"]["details"]["rule"], "ran-together", "{failed:#}");
+    host.write("go", "");
+    first.join().expect("it ends");
 }
 
 #[test]
@@ -461,9 +473,8 @@ fn what_a_command_changed_whose_service_was_killed_can_be_taken_back() {
         assert_eq!(look["ok"], true, "{look}");
     };
     kill(&["call", "command.run", "--scope", "app", "--input", &json!({"command": run}).to_string()]);
-    look();
-    assert!(!host.path("a").exists(), "it is only kept");
     let after = tree(&host.root());
+    // Not even another request comes before.
     let undone = host.cli(&["undo", "--yes"]);
     assert_eq!(undone["ok"], true, "{undone:#}");
     assert!(undone["warnings"].to_string().contains("was killed"), "{undone:#}");

@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 
 use bailiwick_contract::time::parse_rfc3339;
 use bailiwick_contract::{Envelope, ErrorCode, Failure};
+use bailiwick_engine::operations::command::has_unfinished;
 
 use super::super::ask;
 use super::super::call::{failure_of, submit};
@@ -23,6 +24,11 @@ const LISTED: usize = 20;
 /// # Errors
 /// `not_found` if nothing is kept; `conflict` if something was changed again since; those of the service.
 pub fn run(home: &Home, printer: Printer, args: &UndoArgs) -> Result<Report, Failure> {
+    if has_unfinished(&home.dirs.state) {
+        // The first request of any kind deals with what a killed service has left.
+        let first = Envelope { op: "computer.info".to_owned(), ..Envelope::default() };
+        submit(home, None, Ok(vec![first]))?;
+    }
     let wanted = find(home, args)?;
     let is_asked = !args.yes && !args.dry_run && ask::is_possible(printer);
     if args.dry_run || is_asked {

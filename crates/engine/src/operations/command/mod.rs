@@ -13,6 +13,7 @@ use crate::registry::{Entry, Family};
 pub use coverage::keep_cut_off;
 pub(super) use execute::{CommandOutput, Encoding, Execution, execute, input_bytes};
 pub(super) use ready::{Planned, Sandbox, StandardStreams, clean_preview, make_ready, plan_of};
+pub use running::has_unfinished;
 
 /// The family's table.
 pub static FAMILY: Family = Family {

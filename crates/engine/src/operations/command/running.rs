@@ -164,6 +164,13 @@ pub fn find_cut_off(state: &Path) -> (Vec<CutOffCommand>, bool) {
     (found, are_some_running)
 }
 
+/// Returns whether a command or a batch is written down: it runs, or a killed service has left it.
+pub fn has_unfinished(state: &Path) -> bool {
+    let names = fs::read_dir(batch::folder(state)).into_iter().flatten().flatten();
+    let is_of_one = |name: &str| id::is_id(name.split('.').next().unwrap_or_default());
+    names.filter_map(|entry| entry.file_name().into_string().ok()).any(|name| is_of_one(&name))
+}
+
 /// Returns the ids of the commands that are written down.
 fn written_down(folder: &Path) -> impl Iterator<Item = String> + use<> {
     let names = fs::read_dir(folder).into_iter().flatten().flatten();
@@ -218,6 +225,7 @@ mod tests {
         assert!(first.together().is_empty(), "it has changed nothing");
         let (third, three) = begin("app");
         third.end(true);
+        assert!(has_unfinished(&state));
         assert_eq!(first.together(), [three]);
         assert!(find_cut_off(&state).0.is_empty() && find_cut_off(&state).1, "two run");
         drop(first);
@@ -227,7 +235,7 @@ mod tests {
         assert_eq!((left.note.operation_id, left.note.closed), (one, vec![vec![b"\xff".to_vec()]]));
         left.running.end(true);
         elsewhere.end(true);
-        assert!(find_cut_off(&state).0.is_empty() && !find_cut_off(&state).1);
+        assert!(find_cut_off(&state).0.is_empty() && !find_cut_off(&state).1 && !has_unfinished(&state));
         let names: Vec<_> = fs::read_dir(batch::folder(&state)).expect("it is there").flatten().collect();
         assert_eq!(names.len(), 1, "the lock alone: {names:?}");
         remove_tree(&state).expect("it was made above");
