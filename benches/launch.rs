@@ -31,8 +31,8 @@ mod linux {
     use bailiwick::platform::handle::Handle;
     use bailiwick::platform::launch::kept::{Control, Event, Input, Kept, KeptRequest, Lifetime};
     use bailiwick::platform::launch::{
-        Hold, InnerSandboxes, LaunchCommand, LaunchRequest, Launcher, PathGrant, ProcessLimits, Protected,
-        ProxyPort, SetGroupId, StandIn, Step,
+        FolderChanges, Hold, InnerSandboxes, LaunchCommand, LaunchRequest, Launcher, PathGrant,
+        ProcessLimits, Protected, ProxyPort, SetGroupId, StandIn, Step,
     };
 
     const ROUNDS: usize = 400;
@@ -58,7 +58,7 @@ mod linux {
             environment: vec![("PATH".into(), "/usr/bin:/bin".into())],
             cwd: File::open(folder.join("root")).expect("opened").into(),
             cwd_path: folder.join("root"),
-            proxy: (network == Network::Hosts).then(proxy),
+            port: (network == Network::Hosts).then(proxy),
             hold: Hold {
                 level,
                 network,
@@ -77,6 +77,7 @@ mod linux {
                 home: grant("home"),
                 inner: InnerSandboxes::Refused,
                 set_group_id: SetGroupId::Refused,
+                changes: FolderChanges::Lasting,
             },
             limits: ProcessLimits {
                 memory_bytes: None,
@@ -103,7 +104,7 @@ mod linux {
     }
 
     fn lasting(folder: &Path, level: Containment, network: Network, name: &str) -> KeptRequest {
-        let LaunchRequest { plan, environment, cwd, cwd_path, proxy, hold, limits, .. } =
+        let LaunchRequest { plan, environment, cwd, cwd_path, port: proxy, hold, limits, .. } =
             request_of(folder, level, network, name);
         KeptRequest {
             plan,

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use bailiwick_config::{ProcessLifetime, SandboxLevel, ScopeConfig, ShellMode, UndoMode};
+use bailiwick_config::{PreviewMode, ProcessLifetime, SandboxLevel, ScopeConfig, ShellMode, UndoMode};
 use bailiwick_contract::{Caller, Capability, Failure, Network, Transport};
 use bailiwick_engine::operations::FAMILIES;
 use bailiwick_engine::registry::Registry;
@@ -72,6 +72,8 @@ pub struct CommandsOutput {
     pub shell: ShellMode,
     /// Whose changes can be taken back.
     pub undo: UndoMode,
+    /// Whether you see what one would do before you approve it.
+    pub preview: PreviewMode,
     /// Programs that rules allow, and that can run any code.
     pub any_code: Vec<String>,
     /// Programs that rules allow, and of which that is not known.
@@ -164,6 +166,7 @@ fn commands(config: &ScopeConfig, scope: &Scope) -> Result<CommandsOutput, Failu
         hosts: hold.hosts.as_ref().map(|rules| rules.texts().to_vec()),
         shell: config.policy.shell,
         undo: config.policy.undo,
+        preview: config.policy.preview,
         any_code: names(any_code),
         other_programs: names(other),
         search_path: hold.search_path.clone(),

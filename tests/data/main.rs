@@ -20,6 +20,9 @@ mod digests;
 #[cfg(target_os = "linux")]
 mod doctor;
 mod documents;
+// Only Linux has overlays.
+#[cfg(target_os = "linux")]
+mod previewed;
 // Modes, links and names that are any bytes.
 #[cfg(target_os = "linux")]
 mod undone;
@@ -48,6 +51,8 @@ const MODULES: &[(&str, Trials)] = &[
     ("documents::manual", documents::manual::trials),
     #[cfg(target_os = "linux")]
     ("documents::shown", documents::shown::trials),
+    #[cfg(target_os = "linux")]
+    ("previewed", previewed::trials),
     #[cfg(target_os = "linux")]
     ("undone", undone::trials),
 ];

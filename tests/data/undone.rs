@@ -31,7 +31,7 @@ pub fn trials(_: &Wanted) -> Vec<Trial> {
 }
 
 /// Reads the commands: their names and scripts.
-fn commands() -> Vec<(String, String)> {
+pub fn commands() -> Vec<(String, String)> {
     let text = include_str!("../undo/commands.txt");
     let blocks = text.split("\n== ").skip(1);
     blocks
@@ -46,10 +46,10 @@ fn there_are_sixty_commands() {
 
 /// What is known of an entry: kind, mode, the time of the last change of a file, content or target, and the first of the
 /// names that share its content.
-type Facts = (char, u32, Option<SystemTime>, Vec<u8>, Option<PathBuf>);
+pub type Facts = (char, u32, Option<SystemTime>, Vec<u8>, Option<PathBuf>);
 
 /// Describes everything below a folder.
-fn all_below(folder: &Path) -> BTreeMap<PathBuf, Facts> {
+pub fn all_below(folder: &Path) -> BTreeMap<PathBuf, Facts> {
     let mut found = BTreeMap::new();
     let mut names: BTreeMap<u64, PathBuf> = BTreeMap::new();
     let mut todo = vec![folder.to_owned()];
@@ -124,7 +124,7 @@ fn git(folder: &Path, words: &str) {
 }
 
 /// Makes a folder with a little of everything.
-fn make_folder(at: &Path) {
+pub fn make_folder(at: &Path) {
     git(at, "init -q -b main");
     for setting in ["user.name A", "user.email a@example.test", "gc.auto 0", "commit.gpgsign false"] {
         git(at, &format!("config {setting}"));

@@ -136,6 +136,25 @@ impl UndoMode {
     }
 }
 
+/// Whether you see what a command would do before you approve it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum PreviewMode {
+    /// No.
+    Off,
+    /// It runs once before, in a full sandbox without a network, and what it writes is thrown away.
+    #[default]
+    Show,
+}
+
+impl PreviewMode {
+    /// Returns whether it is the default.
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that serde calls")]
+    pub(super) fn is_show(&self) -> bool {
+        *self == Self::Show
+    }
+}
+
 /// How strongly commands are held.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

@@ -24,8 +24,8 @@ mod tokens;
 
 pub use after_untrusted::AfterUntrusted;
 pub use commands::{
-    CommandRule, HostList, NetworkRule, NotWords, OtherHosts, ProcessLifetime, SandboxLevel, ShellMode,
-    TokenPattern, TokenRule, UndoMode, Words,
+    CommandRule, HostList, NetworkRule, NotWords, OtherHosts, PreviewMode, ProcessLifetime, SandboxLevel,
+    ShellMode, TokenPattern, TokenRule, UndoMode, Words,
 };
 pub use edit_lock::edit_lock;
 pub use error::ConfigError;

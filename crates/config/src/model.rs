@@ -9,7 +9,9 @@ use serde::{Deserialize, Serialize};
 use bailiwick_contract::{Capability, Effect, Network, ScopeType};
 
 use super::after_untrusted::AfterUntrusted;
-use super::commands::{CommandRule, NetworkRule, ProcessLifetime, SandboxLevel, ShellMode, UndoMode};
+use super::commands::{
+    CommandRule, NetworkRule, PreviewMode, ProcessLifetime, SandboxLevel, ShellMode, UndoMode,
+};
 use super::public_url::PublicUrl;
 use super::screens::WindowPattern;
 use super::tls::TlsConfig;
@@ -212,6 +214,10 @@ pub struct ScopePolicy {
     /// `command.run` and `package.run`, on Linux. The presets with commands set it there.
     #[serde(skip_serializing_if = "UndoMode::is_files")]
     pub undo: UndoMode,
+    /// Whether `bailiwick approve` shows what a command would do: `show` (default) runs it once before you answer, in a full
+    /// sandbox without a network, and throws away what it writes; `off` does not. On Linux, at the sandbox level `full`.
+    #[serde(skip_serializing_if = "PreviewMode::is_show")]
+    pub preview: PreviewMode,
     /// The most memory for each process of a command. Default no bound of its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_memory_megabytes: Option<u64>,

@@ -8,7 +8,7 @@ use std::time::Duration;
 use globset::GlobSet;
 use sha2::{Digest, Sha256};
 
-use bailiwick_config::{AfterUntrusted, Config, ScopeConfig, UndoMode};
+use bailiwick_config::{AfterUntrusted, Config, PreviewMode, ScopeConfig, UndoMode};
 use bailiwick_contract::limits::{MAX_TIMEOUT_SECONDS, SCOPE_OUTPUT_BYTES};
 use bailiwick_contract::{
     Access, Caller, Capability, Effect, ErrorCode, FOR_USER, Failure, RawPath, SCOPE, ScopeType, StageName,
@@ -94,6 +94,7 @@ pub struct Scope {
     screen: ScreenRules,
     client_approvals: Vec<Effect>,
     undo: UndoMode,
+    preview: PreviewMode,
     storage_key: String,
     ask_operations: Vec<String>,
     first_uses: FirstUses,
@@ -228,6 +229,7 @@ impl Scope {
             screen: ScreenRules::compile(&config.policy)?,
             client_approvals: config.policy.client_approvals.clone(),
             undo: config.policy.undo,
+            preview: config.policy.preview,
             storage_key: storage_key(config),
             ask_operations: asked_operations(&config.policy.ask_operations)?,
             first_uses: FirstUses::compile(&config.policy.ask_first_use)?,
@@ -295,6 +297,11 @@ impl Scope {
     /// Returns whose changes can be taken back.
     pub fn undo(&self) -> UndoMode {
         self.undo
+    }
+
+    /// Returns whether the user sees what a command would do before approving it.
+    pub fn preview(&self) -> PreviewMode {
+        self.preview
     }
 
     /// Returns whether an approval that is given in a client counts for operations of this kind.

@@ -17,6 +17,7 @@ pub mod elements;
 pub mod file;
 pub mod git;
 pub mod orientation;
+pub mod overlay;
 pub mod package;
 pub mod parser;
 pub mod process;

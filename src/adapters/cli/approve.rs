@@ -16,7 +16,7 @@ use bailiwick_contract::{Cancel, Capability, ErrorCode, Failure, Secret};
 use bailiwick_platform::launch::kept::{Control, ControlError};
 use bailiwick_platform::tty::{Line, Tty};
 use bailiwick_policy::{CapabilityStatus, OwnFolders, Scopes};
-use bailiwick_providers::approval::{Decision as ApprovalDecision, Ticket};
+use bailiwick_providers::approval::{Approvals, Decision as ApprovalDecision, PreviewState, Ticket};
 use bailiwick_providers::process::Process;
 use bailiwick_providers::secret_prompt::{Claim, Prompt, PromptError, Prompts};
 use bailiwick_providers::terminal::Screens;
@@ -134,7 +134,7 @@ pub fn run(home: &Home, args: &ApproveArgs) -> Result<Report, Failure> {
         }
     }
     if args.list {
-        return Ok(list(&waiting));
+        return Ok(list(&desk.approvals, &waiting));
     }
     if waiting.is_empty() && !args.follow {
         let none = ApproveOutput { ok: true, answered: Vec::new(), refused: Vec::new(), left: Vec::new() };
@@ -154,6 +154,7 @@ pub fn run(home: &Home, args: &ApproveArgs) -> Result<Report, Failure> {
 /// What the command works on.
 struct Approver {
     prompts: Prompts,
+    approvals: Approvals,
     home: Home,
     scopes: Scopes,
     screens: Screens,
@@ -164,6 +165,7 @@ impl Approver {
         let config: Config = home.config()?;
         Ok(Self {
             prompts: Prompts::new(&home.dirs.state),
+            approvals: Approvals::below(&home.dirs.state),
             home: home.clone(),
             scopes: Scopes::compile(&config, &OwnFolders::of(&home.dirs))?,
             screens: Screens::default(),
@@ -291,9 +293,19 @@ impl Approver {
 
     async fn decide_ticket(&self, tty: &Tty, ticket: &Ticket) -> Result<Decision, Failure> {
         tty.write(&approve_ticket::described(ticket)).await.map_err(|error| terminal_gone(&error))?;
+        let mut is_shown = self.show_preview(tty, ticket).await?;
+        let question = approve_ticket::question(ticket);
         loop {
             // What is typed is not shown: it may have been meant for the prompt of a secret.
-            let answer = match ask(tty, &approve_ticket::question(ticket)).await? {
+            let typed = tokio::select! {
+                typed = ask(tty, &question) => typed?,
+                () = self.preview_done(ticket), if !is_shown => {
+                    tty.write("\n").await.map_err(|error| terminal_gone(&error))?;
+                    is_shown = self.show_preview(tty, ticket).await?;
+                    continue;
+                }
+            };
+            let answer = match typed {
                 Line::Typed(word) if word.bytes().is_empty() => return Ok(Decision::Later),
                 Line::Typed(word) => std::str::from_utf8(word.bytes()).ok().and_then(Answer::parse),
                 Line::Refused => Some(Answer::Refuse),
@@ -310,6 +322,22 @@ impl Approver {
                 }
                 Err(failure) => told(tty, &failure).await,
             };
+        }
+    }
+
+    /// Shows what the command would do, as far as that is known. Returns whether it is all that will be known.
+    async fn show_preview(&self, tty: &Tty, ticket: &Ticket) -> Result<bool, Failure> {
+        let Some(preview) = self.approvals.preview(&ticket.id) else { return Ok(true) };
+        tty.write(&approve_ticket::previewed(&preview)).await.map_err(|error| terminal_gone(&error))?;
+        Ok(preview.state != PreviewState::Running)
+    }
+
+    /// Waits until what the command would do is known.
+    async fn preview_done(&self, ticket: &Ticket) {
+        let is_running =
+            || self.approvals.preview(&ticket.id).is_some_and(|it| it.state == PreviewState::Running);
+        while is_running() {
+            tokio::time::sleep(LOOK_EVERY).await;
         }
     }
 
@@ -460,7 +488,7 @@ fn milliseconds(time: &str) -> Result<i64, Failure> {
     ms.ok_or_else(wrong)
 }
 
-fn list(waiting: &[Item]) -> Report {
+fn list(approvals: &Approvals, waiting: &[Item]) -> Report {
     let now = now_ms();
     let mut text = String::new();
     let tickets = waiting.iter().filter_map(|it| match it {
@@ -493,7 +521,9 @@ fn list(waiting: &[Item]) -> Report {
     let output = ApproveListOutput {
         ok: true,
         waiting: secrets.map(facts).collect(),
-        approvals: tickets.map(approve_ticket::facts).collect(),
+        approvals: tickets
+            .map(|ticket| approve_ticket::facts(ticket, approvals.preview(&ticket.id)))
+            .collect(),
     };
     let report = Report::of(text, &output);
     match note {

@@ -12,7 +12,9 @@ use bailiwick_engine::service::decision_event;
 use bailiwick_history::{EventDraft, HistoryHandle, HistorySettings, Phase};
 use bailiwick_platform::machine::BootMoment;
 use bailiwick_platform::quoting::quote;
-use bailiwick_providers::approval::{ApprovalError, ApprovalTerm, Approvals, Decision, Ticket};
+use bailiwick_providers::approval::{
+    ApprovalError, ApprovalTerm, Approvals, Decision, EffectPreview, PathChange, Ticket,
+};
 
 use super::home::Home;
 use super::printer::{one_line, printable};
@@ -54,6 +56,8 @@ pub struct TicketOutput {
     pub transport: String,
     /// The id of the request in the history.
     pub operation_id: String,
+    /// What the command would do, as far as a preview has shown it; null without one.
+    pub preview: Option<EffectPreview>,
     /// Since when it waits (RFC 3339).
     pub opened_at: String,
     /// Until when it waits (RFC 3339).
@@ -136,6 +140,41 @@ pub fn described(ticket: &Ticket) -> String {
     text
 }
 
+/// Shows what the command of a ticket would do.
+pub fn previewed(preview: &EffectPreview) -> String {
+    let mut text = String::new();
+    let mut line = |label: &str, words: &str| text.push_str(&format!("  {label:<9} {words}\n"));
+    line("preview", &one_line(&preview.summary()));
+    let (mut label, mut lines) = ("paths", Vec::new());
+    for path in &preview.paths {
+        let change = match path.change {
+            PathChange::Created => "created",
+            PathChange::Changed => "changed",
+            PathChange::Removed => "removed",
+        };
+        lines.push(format!("{change} {}", one_line(&path.path)));
+    }
+    let more =
+        (preview.created + preview.changed + preview.removed).saturating_sub(preview.paths.len() as u64);
+    if more > 0 {
+        lines.push(format!("and {more} more"));
+    }
+    for words in lines {
+        line(label, &words);
+        label = "";
+    }
+    for (label, shown) in [("diff", &preview.diff), ("prints", &preview.output)] {
+        for (at, row) in shown.lines().enumerate() {
+            line(if at == 0 { label } else { "" }, &format!("| {}", one_line(row)));
+        }
+    }
+    for (at, note) in preview.notes.iter().enumerate() {
+        line(if at == 0 { "but" } else { "" }, &one_line(note));
+    }
+    text.push('\n');
+    text
+}
+
 /// Returns the question, with what each answer means.
 pub fn question(ticket: &Ticket) -> String {
     let session = if ticket.session.is_some() { ", s: for this session" } else { "" };
@@ -168,7 +207,7 @@ pub fn listed(ticket: &Ticket) -> String {
 }
 
 /// Returns the facts of a ticket.
-pub fn facts(ticket: &Ticket) -> TicketOutput {
+pub fn facts(ticket: &Ticket, preview: Option<EffectPreview>) -> TicketOutput {
     TicketOutput {
         id: ticket.id.clone(),
         scope: ticket.scope.clone(),
@@ -184,6 +223,7 @@ pub fn facts(ticket: &Ticket) -> TicketOutput {
         client: ticket.client.clone(),
         transport: ticket.transport.clone(),
         operation_id: ticket.operation_id.clone(),
+        preview,
         opened_at: rfc3339(ticket.opened_at_ms),
         expires_at: rfc3339(ticket.expires_at_ms),
     }

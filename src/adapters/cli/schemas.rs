@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 
 use super::{
     approve, command_policy, completions, config, described, doctor, history, live, man, policy,
-    policy_learn, policy_replay, policy_untrusted, policy_why, scope, service, setup, start, status, tools, tunnel, undo,
-    url_check,
+    policy_learn, policy_replay, policy_untrusted, policy_why, scope, service, setup, start, status, tools,
+    tunnel, undo, url_check,
 };
 use crate::diagnosis::{report, screen_status, trial, uninstall};
 use crate::installation::{processes as ps, tokens};

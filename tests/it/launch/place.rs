@@ -10,8 +10,8 @@ use std::sync::LazyLock;
 use bailiwick::contract::command::{Containment, Joiner, Network, Redirect};
 use bailiwick::platform::fs::FileId;
 use bailiwick::platform::launch::{
-    Closed, Ended, Hold, InnerSandboxes, Job, LaunchCommand, LaunchError, LaunchRequest, Launcher, PathGrant,
-    ProcessLimits, Protected, SetGroupId, StandIn, Step,
+    Closed, Ended, FolderChanges, Hold, InnerSandboxes, Job, LaunchCommand, LaunchError, LaunchRequest,
+    Launcher, PathGrant, ProcessLimits, Protected, SetGroupId, StandIn, Step,
 };
 
 use crate::temporary::TemporaryFolder;
@@ -193,6 +193,7 @@ impl Place {
             home: grant(&self.folder.path().join("home")),
             inner: self.inner,
             set_group_id: SetGroupId::Refused,
+            changes: FolderChanges::Lasting,
         };
         let request = LaunchRequest {
             plan,
@@ -200,7 +201,7 @@ impl Place {
             cwd: File::open(self.root()).expect("opened").into(),
             cwd_path: self.root(),
             hold,
-            proxy: None,
+            port: None,
             limits: self.limits,
             stdin: None,
             stdout,

@@ -14,6 +14,7 @@ use bailiwick_contract::{
     CommandInput, CommonOption, CommonOptions, Envelope, Failure, Json, OperationSpec, Threads,
 };
 use bailiwick_policy::{Candidate, InputPath, Need, Parsed, Permit};
+use bailiwick_providers::approval::EffectPreview;
 
 use super::Context;
 use super::signature::Signatures;
@@ -58,6 +59,17 @@ pub trait RunAsync: Operation {
         input: &Self::Input,
         options: &Self::Options,
     ) -> impl Future<Output = Result<Self::Output, Failure>> + Send;
+}
+
+/// An operation that can be run once to see what it would do, before the user approves it.
+pub trait Preview: RunAsync {
+    /// Runs it so that nothing of it stays: without a network, and what it writes is thrown away.
+    fn preview(
+        cx: &Context,
+        permit: &Permit,
+        input: &Self::Input,
+        options: &Self::Options,
+    ) -> impl Future<Output = Result<EffectPreview, Failure>> + Send;
 }
 
 /// An operation some of whose fields need a capability that it does not need without them.
@@ -140,6 +152,9 @@ pub enum RunForm {
     Async(for<'a> fn(&'a Context, &'a Permit) -> Running<'a>),
 }
 
+/// What a preview becomes that runs.
+pub type RunningPreview<'a> = Pin<Box<dyn Future<Output = Result<EffectPreview, Failure>> + Send + 'a>>;
+type PreviewFunction = for<'a> fn(&'a Context, &'a Permit) -> RunningPreview<'a>;
 type AttemptFunction = fn(&Context, &Permit) -> Option<Json>;
 
 /// An operation as a row of its family's table.
@@ -154,6 +169,8 @@ pub struct Entry {
     /// How it runs.
     pub run: RunForm,
     attempt: Option<AttemptFunction>,
+    /// How it shows what it would do, if it can.
+    pub preview: Option<PreviewFunction>,
     #[cfg(feature = "schemas")]
     schemas: fn() -> Schemas,
     field_names: OnceLock<(FieldNames, FieldNames)>,
@@ -177,6 +194,13 @@ impl Entry {
     pub const fn asynchronous<O: RunAsync>() -> Self {
         const { assert!(matches!(O::SPEC.threads, Threads::Async | Threads::Held)) };
         Self::row::<O>(const { &O::SPEC }, None, parse::<O>, RunForm::Async(run_async::<O>), None)
+    }
+
+    /// As [`Entry::asynchronous`], of an operation that can show what it would do.
+    pub const fn previewed<O: Preview>() -> Self {
+        let mut row = Self::asynchronous::<O>();
+        row.preview = Some(preview::<O>);
+        row
     }
 
     /// As [`Entry::asynchronous`], of an operation some of whose fields need further capabilities.
@@ -204,6 +228,7 @@ impl Entry {
             parse,
             run,
             attempt,
+            preview: None,
             #[cfg(feature = "schemas")]
             schemas: super::derived::schemas::<O>,
             field_names: OnceLock::new(),
@@ -305,6 +330,11 @@ fn run_blocking<O: RunBlocking>(cx: &Context, permit: &Permit) -> Result<Json, F
 fn run_async<'a, O: RunAsync>(cx: &'a Context, permit: &'a Permit) -> Running<'a> {
     let (input, options) = parsed::<O>(permit);
     Box::pin(async move { answer(&O::run(cx, permit, input, options).await?) })
+}
+
+fn preview<'a, O: Preview>(cx: &'a Context, permit: &'a Permit) -> RunningPreview<'a> {
+    let (input, options) = parsed::<O>(permit);
+    Box::pin(O::preview(cx, permit, input, options))
 }
 
 fn answer<T: Serialize>(output: &T) -> Result<Json, Failure> {

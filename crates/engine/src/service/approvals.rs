@@ -32,6 +32,20 @@ pub(super) struct ApprovalRequest {
     fields: Vec<String>,
 }
 
+/// A request that the user has not approved.
+pub(super) struct Unapproved {
+    /// What is answered.
+    pub failure: Failure,
+    /// The ticket that was opened for it, and what would answer it.
+    pub opened: Option<Box<(Ticket, Approval)>>,
+}
+
+impl From<Failure> for Unapproved {
+    fn from(failure: Failure) -> Self {
+        Self { failure, opened: None }
+    }
+}
+
 impl ApprovalRequest {
     /// Takes note of a request. Of its fields only what the history may keep is shown, of others the size.
     pub fn new(
@@ -52,11 +66,11 @@ impl ApprovalRequest {
     ///
     /// # Errors
     /// `approval_required` with the id of a ticket, `permission_denied` where the user has refused.
-    pub async fn settle(&self, question: Question) -> Result<Approval, Failure> {
+    pub async fn settle(&self, question: Question) -> Result<Approval, Unapproved> {
         let request = self.clone();
         // It reads and writes files.
         let settled = tokio::task::spawn_blocking(move || request.settle_now(&question)).await;
-        settled.unwrap_or_else(|_| Err(dispatch::panicked()))
+        settled.unwrap_or_else(|_| Err(dispatch::panicked().into()))
     }
 
     /// Gives back what was taken, for a request that did nothing.
@@ -66,7 +80,7 @@ impl ApprovalRequest {
         let _ = tokio::task::spawn_blocking(move || store.give_back(&key)).await;
     }
 
-    fn settle_now(&self, question: &Question) -> Result<Approval, Failure> {
+    fn settle_now(&self, question: &Question) -> Result<Approval, Unapproved> {
         let caller = &self.caller;
         let taken = self.store.take(&question.key, caller.identity(), caller.client_session());
         let taken = taken.map_err(|error| unusable(&error.into()))?;
@@ -77,16 +91,24 @@ impl ApprovalRequest {
         if self.store.refusal(&question.key).is_some() {
             return Err(Failure::denied("refused-by-user", "the user has refused this very request")
                 .at_stage(StageName::Approval)
-                .hint("Do without it, or tell the user in words why it is needed."));
+                .hint("Do without it, or tell the user in words why it is needed.")
+                .into());
         }
-        match self.store.open(&self.ticket(question)) {
-            Ok(ticket) => Err(unanswered(question, &ticket)),
+        let new = self.ticket(question);
+        match self.store.open(&new) {
+            Ok(ticket) => {
+                let approval = || Approval { key: ticket.key.clone(), is_of_client: false };
+                let failure = unanswered(question, &ticket);
+                let opened = (ticket.id == new.id).then(|| Box::new((ticket.clone(), approval())));
+                Err(Unapproved { failure, opened })
+            }
             Err(error @ (ApprovalError::TooMany | ApprovalError::TooLarge)) => Err(question
                 .failure()
                 .at_stage(StageName::Approval)
                 .detail("problem", error.to_string())
-                .hint(format!("{FOR_USER}{error}; `bailiwick approve` answers what waits."))),
-            Err(error) => Err(unusable(&error)),
+                .hint(format!("{FOR_USER}{error}; `bailiwick approve` answers what waits."))
+                .into()),
+            Err(error) => Err(unusable(&error).into()),
         }
     }
 

@@ -18,6 +18,7 @@ use bailiwick_providers::elements::Elements;
 use bailiwick_providers::parser::ParserPool;
 use bailiwick_providers::process::Processes;
 
+use super::previews::ALL_SHARES;
 use super::shares::Shares;
 use super::submit::BatchWatch;
 use super::watch::ConfigWatch;
@@ -55,6 +56,7 @@ pub struct Service {
     pub(super) history: HistoryHandle,
     pub(super) turns: Arc<Shares>,
     pub(super) held: Arc<Shares>,
+    pub(super) previews: Arc<Shares>,
     pub(super) watch: OnceLock<ConfigWatch>,
     pub(super) keys: Arc<KeyRing>,
     pub(super) batches: BatchWatch,
@@ -132,6 +134,7 @@ impl Service {
             history,
             turns: Shares::new(MAX_CONCURRENT),
             held: Shares::new(MAX_HELD),
+            previews: Shares::new(ALL_SHARES),
             watch: OnceLock::new(),
             keys,
             batches,

@@ -1,7 +1,7 @@
 //! Running a permitted operation: its thread, its deadline, cancellation, panics, its size.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::task::Poll;
 use std::time::Duration;
 
@@ -12,13 +12,15 @@ use crate::registry::{Context, Entry, Request, RunForm, Running};
 use bailiwick_contract::{
     Caller, Cancel, Effect, ErrorCode, Failure, Json, Outcome, Progress, ScopeNeed, Threads,
 };
-use bailiwick_policy::Permit;
+use bailiwick_policy::{Approval, Permit};
+use bailiwick_providers::approval::Ticket;
 
 use super::approvals::ApprovalRequest;
 use super::boot::ServiceState;
 use super::near;
+use super::previews::PreviewRequest;
 use super::record::{Notes, Record, Unfinished};
-use super::shares::Share;
+use super::shares::{Share, Shares};
 use super::untrusted::{ReadNote, may_show_untrusted, shows_untrusted};
 
 /// How long an operation that was told to stop may take to stop on its own.
@@ -38,6 +40,8 @@ pub(super) struct PermittedRequest {
     pub turn: Share,
     /// Asks for what comes to need approval later.
     pub approvals: Option<ApprovalRequest>,
+    /// Bounds how many previews run.
+    pub previews: Arc<Shares>,
 }
 
 /// Runs the operation and records how it ended.
@@ -47,7 +51,7 @@ pub(super) async fn run(
     gone: &CancellationToken,
     progress: Progress,
 ) -> Outcome {
-    let PermittedRequest { permit, caller, request, mut record, note, turn, approvals } = permitted;
+    let PermittedRequest { permit, caller, request, mut record, note, turn, approvals, previews } = permitted;
     let most = permit.scope().map(|scope| (scope.max_runtime(), Arc::from(scope.id())));
     let cancel = Cancel::after(permit.limits().timeout).within(most);
     let scopes = match permit.spec().scope {
@@ -68,8 +72,10 @@ pub(super) async fn run(
         RunForm::Async(start) => {
             let ends_itself =
                 permit.spec().effect == Effect::RunsCode || permit.spec().threads == Threads::Held;
+            let opened = OnceLock::new();
             let result = {
-                let mut work = std::pin::pin!(caught(started(start, &cx, &permit, approvals.as_ref())));
+                let work = started(start, &cx, &permit, approvals.as_ref(), &opened);
+                let mut work = std::pin::pin!(caught(work));
                 let failure = tokio::select! {
                     biased;
                     result = &mut work => Ok(result),
@@ -101,7 +107,14 @@ pub(super) async fn run(
                 }
             };
             let notes = notes(&cx, &permit, &result);
-            record.finish_async(result, notes).await
+            let outcome = record.finish_async(result, notes).await;
+            if let Some(opened) = opened.into_inner() {
+                let (ticket, approval) = *opened;
+                permit.approve(approval);
+                let Context { request, caller, service, history, .. } = cx;
+                PreviewRequest::new(ticket, permit, (previews, history), service, (caller, request)).start();
+            }
+            outcome
         }
         RunForm::Blocking(run) => {
             let has_effect = permit.has_effect();
@@ -206,6 +219,7 @@ async fn started(
     cx: &Context,
     permit: &Permit,
     approvals: Option<&ApprovalRequest>,
+    opened: &OnceLock<Box<(Ticket, Approval)>>,
 ) -> Result<Json, Failure> {
     let result = start(cx, permit).await;
     let Err(failure) = result else { return result };
@@ -221,7 +235,10 @@ async fn started(
             if let Some(key) = permit.approved() {
                 approvals.give_back(key).await;
             }
-            Err(unapproved)
+            if let Some(it) = unapproved.opened {
+                let _ = opened.set(it);
+            }
+            Err(unapproved.failure)
         }
     }
 }

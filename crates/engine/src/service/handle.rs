@@ -19,6 +19,7 @@ use super::Service;
 use super::approvals::ApprovalRequest;
 use super::boot::MAX_HELD;
 use super::dispatch::{self, PermittedRequest};
+use super::previews::{PreviewRequest, permit_for_preview};
 use super::record::{EndReason, Record};
 use super::shares::Shares;
 
@@ -199,7 +200,7 @@ impl Service {
         };
         let mut approval_request = None;
         let mut decided = decide(&case);
-        let mut given = Vec::new();
+        let (mut given, mut opened) = (Vec::new(), None);
         while given.len() < MAX_APPROVALS
             && let Err(denial) = &mut decided
             && let Some(question) = denial.question.take()
@@ -210,14 +211,34 @@ impl Service {
                     given.push(approval);
                     decided = decide(&Case { approvals: &given, ..case });
                 }
-                Err(failure) => denial.failure = failure,
+                Err(unapproved) => {
+                    denial.failure = unapproved.failure;
+                    opened = unapproved.opened;
+                }
             }
         }
+        let submit: Arc<dyn Submit> = Arc::<Self>::clone(self);
+        let is_rollback = origin == Origin::Rollback;
+        let batch = match origin {
+            Origin::Step(batch) => batch,
+            Origin::Client | Origin::Rollback => None,
+        };
+        let request = Request { id: record.operation_id().to_owned(), batch, is_rollback, submit };
         let permit = match decided {
             Ok(permit) => permit,
             Err(denial) => {
                 record.denied(&denial, &envelope);
-                return record.refuse(denial.failure).await;
+                let outcome = record.refuse(denial.failure).await;
+                if let Some(opened) = opened {
+                    let (ticket, approval) = *opened;
+                    given.push(approval);
+                    if let Some(permit) = permit_for_preview(&case, given, MAX_APPROVALS) {
+                        let facts = state.facts.clone();
+                        let place = (Arc::clone(&self.previews), self.history.clone());
+                        PreviewRequest::new(ticket, permit, place, facts, (caller, request)).start();
+                    }
+                }
+                return outcome;
             }
         };
         if approval_request.is_none() && permit.may_ask_later() {
@@ -251,15 +272,17 @@ impl Service {
                 .hint("For the user: `bailiwick status` says what is wrong with the history.");
             return record.refuse(failure).await;
         }
-        let submit: Arc<dyn Submit> = Arc::<Self>::clone(self);
-        let is_rollback = origin == Origin::Rollback;
-        let batch = match origin {
-            Origin::Step(batch) => batch,
-            Origin::Client | Origin::Rollback => None,
+        let previews = Arc::clone(&self.previews);
+        let permitted = PermittedRequest {
+            permit,
+            caller,
+            request,
+            record,
+            note,
+            turn,
+            approvals: approval_request,
+            previews,
         };
-        let request = Request { id: record.operation_id().to_owned(), batch, is_rollback, submit };
-        let permitted =
-            PermittedRequest { permit, caller, request, record, note, turn, approvals: approval_request };
         dispatch::run(&state, permitted, &gone, progress).await
     }
 }

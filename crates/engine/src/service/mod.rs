@@ -7,6 +7,7 @@ mod boot;
 mod dispatch;
 mod handle;
 mod near;
+mod previews;
 mod record;
 mod shares;
 mod submit;

@@ -12,7 +12,7 @@ use tokio::net::UnixStream;
 
 use super::protect::{Placeholders, protect};
 use super::wire::{Head, Kind, Order};
-use super::{LAUNCHER_NAME, LaunchError, LaunchRequest, handing};
+use super::{FolderChanges, LAUNCHER_NAME, LaunchError, LaunchRequest, handing};
 use bailiwick_contract::command::{Containment, Network};
 
 /// How long a launcher may take to accept a job before it counts as stuck.
@@ -54,7 +54,7 @@ impl Drop for Connection {
 
 /// Takes a request apart, into what is written and what is handed over.
 pub(super) fn split(request: LaunchRequest) -> Result<(Order, Parcel, Placeholders), LaunchError> {
-    let LaunchRequest { plan, environment, cwd, cwd_path, hold, proxy, limits, stdin, stdout, stderr } =
+    let LaunchRequest { plan, environment, cwd, cwd_path, hold, port, limits, stdin, stdout, stderr } =
         request;
     let (pins, placeholders) = match hold.level {
         Containment::Full => protect(&hold)?,
@@ -66,10 +66,11 @@ pub(super) fn split(request: LaunchRequest) -> Result<(Order, Parcel, Placeholde
         network: hold.network,
         network_group: hold.network_group.clone(),
         kind,
+        changes: hold.changes,
         placeholders: Vec::new(),
     };
     let order = Order { plan, environment, cwd_path, hold, limits, pins, kept: None };
-    let descriptors = [cwd].into_iter().chain(proxy).chain([stdout, stderr]).chain(stdin).collect();
+    let descriptors = [cwd].into_iter().chain(port).chain([stdout, stderr]).chain(stdin).collect();
     Ok((order, Parcel { head, descriptors }, placeholders))
 }
 
@@ -149,6 +150,7 @@ impl Connection {
             network: Network::None,
             network_group: None,
             kind: Kind::Adopted(process_id),
+            changes: FolderChanges::Lasting,
             placeholders: placeholders.names(),
         };
         self.say(&head, &placeholders.descriptors().collect::<Vec<_>>()).await

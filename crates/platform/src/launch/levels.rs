@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use super::{Hold, LaunchError};
+use super::{FolderChanges, Hold, LaunchError};
 use bailiwick_contract::command::{Containment, Network};
 
 /// What this computer can do, found out once.
@@ -57,6 +57,12 @@ pub(super) fn check(hold: &Hold) -> Result<(), LaunchError> {
     // Elsewhere nothing keeps a plan from going past its proxy.
     if hold.network == Network::Hosts && hold.level != Containment::Full {
         return Err(LaunchError::Level("network access by hosts is part of the full level only".to_owned()));
+    }
+    let is_shut = hold.level == Containment::Full && hold.network == Network::None;
+    if hold.changes == FolderChanges::Discarded && !is_shut {
+        return Err(LaunchError::Level(
+            "changes are discarded at the full level without a network only".to_owned(),
+        ));
     }
     Ok(())
 }

@@ -24,6 +24,9 @@ pub mod kept;
 mod launcher;
 mod levels;
 pub mod pipe;
+#[cfg_attr(all(target_os = "linux", not(feature = "portable-launch")), path = "overlay_port/linux.rs")]
+#[cfg_attr(any(not(target_os = "linux"), feature = "portable-launch"), path = "overlay_port/other.rs")]
+mod overlay_port;
 #[cfg(unix)]
 mod process;
 #[cfg(unix)]
@@ -51,12 +54,13 @@ pub use job::Job;
 #[cfg(unix)]
 pub use launcher::Launcher;
 pub use levels::{Levels, hides_files, holds_names, job_memory, levels, levels_are_known};
+pub use overlay_port::{OverlayPort, is_opaque, is_stand_in};
 #[cfg(unix)]
 pub use process::serve_if_asked;
 pub use proxy_port::ProxyPort;
 pub use request::{
-    Closed, Ended, Held, Hold, InnerSandboxes, LaunchCommand, LaunchRequest, MemoryExcess, PathGrant,
-    ProcessLimits, Protected, SetGroupId, StandIn, Step,
+    Closed, Ended, FolderChanges, Held, Hold, InnerSandboxes, LaunchCommand, LaunchRequest, MemoryExcess,
+    PathGrant, ProcessLimits, Protected, SetGroupId, StandIn, Step,
 };
 #[cfg(all(target_os = "linux", not(feature = "portable-launch")))]
 pub(crate) use sys::bound_allocator;

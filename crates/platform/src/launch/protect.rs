@@ -18,12 +18,12 @@ use rustix::io::Errno;
 
 use super::flags::FOLDER;
 use super::wire::Pin;
-use super::{Hold, LaunchError, PathGrant, Protected, StandIn};
+use super::{FolderChanges, Hold, LaunchError, PathGrant, Protected, StandIn};
 use crate::fs::FileId;
 
 /// The time of change that marks a placeholder, in seconds since the epoch: nobody has used it since it was made. Even,
 /// since some file systems keep every other second.
-const MARK: Timespec = Timespec { tv_sec: 946_684_806, tv_nsec: 0 };
+pub(super) const MARK: Timespec = Timespec { tv_sec: 946_684_806, tv_nsec: 0 };
 
 /// Placeholders that this job needs; removed with the value, by anyone who is the last.
 #[derive(Debug, Default)]
@@ -104,9 +104,11 @@ pub(super) fn protect(hold: &Hold) -> Result<(Vec<Pin>, Placeholders), LaunchErr
             .max_by_key(|root| root.path.as_os_str().len());
         // A name outside every root cannot be written anyway.
         let Some(root) = root else { continue };
-        protect_one(root, protected, &mut pins, &mut placeholders).map_err(|error| LaunchError::Step {
-            step: "protect names".to_owned(),
-            reason: format!("{}: {error}", path.display()),
+        protect_one((root, hold.changes), protected, &mut pins, &mut placeholders).map_err(|error| {
+            LaunchError::Step {
+                step: "protect names".to_owned(),
+                reason: format!("{}: {error}", path.display()),
+            }
         })?;
     }
     pins.sort_by(|a: &Pin, b: &Pin| a.path.cmp(&b.path).then(b.read_only.cmp(&a.read_only)));
@@ -115,7 +117,7 @@ pub(super) fn protect(hold: &Hold) -> Result<(Vec<Pin>, Placeholders), LaunchErr
 }
 
 fn protect_one(
-    grant: &PathGrant,
+    (grant, changes): (&PathGrant, FolderChanges),
     protected: &Protected,
     pins: &mut Vec<Pin>,
     placeholders: &mut Placeholders,
@@ -140,7 +142,7 @@ fn protect_one(
             Err(Errno::NOENT) => None,
             // What cannot be looked into now could be later.
             Err(Errno::ACCESS) if parent != root => {
-                pins.push(Pin { path: parent, read_only: true });
+                pins.push(Pin::of(parent, true));
                 return Ok(());
             }
             Err(error) => return Err(error.into()),
@@ -148,22 +150,26 @@ fn protect_one(
         match found {
             None => {
                 let stand_in = if is_last { &protected.stand_in } else { &StandIn::Folder };
+                if changes == FolderChanges::Discarded {
+                    pins.push(Pin { stand_in: Some(stand_in.clone()), ..Pin::of(at, true) });
+                    return Ok(());
+                }
                 match hold_placeholder(folder, name, stand_in) {
                     Ok(placeholder) => {
                         placeholders.0.push(placeholder);
-                        pins.push(Pin { path: at, read_only: true });
+                        pins.push(Pin::of(at, true));
                     }
                     // Nobody can make the name where nothing can be written.
                     Err(error) if error.kind() == io::ErrorKind::ReadOnlyFilesystem => {}
                     // Not every file system can have one, and no matter who owns the folder could make it one that can be
                     // written: then the folder stays as it is.
-                    Err(_) if parent != root => pins.push(Pin { path: parent, read_only: true }),
+                    Err(_) if parent != root => pins.push(Pin::of(parent, true)),
                     Err(error) => return Err(error),
                 }
                 return Ok(());
             }
             Some(FileType::Directory) => {
-                pins.push(Pin { path: at.clone(), read_only: is_last });
+                pins.push(Pin::of(at.clone(), is_last));
                 if is_last {
                     return Ok(());
                 }
@@ -171,12 +177,12 @@ fn protect_one(
             }
             Some(FileType::RegularFile) => {
                 // A `.git` that is a file, for one: nothing can be below it while it stays a file.
-                pins.push(Pin { path: at, read_only: true });
+                pins.push(Pin::of(at, true));
                 return Ok(());
             }
             // Nothing can be mounted over a link; the folder that holds it stays as it is.
             Some(_) if parent != root => {
-                pins.push(Pin { path: parent, read_only: true });
+                pins.push(Pin::of(parent, true));
                 return Ok(());
             }
             Some(_) => {

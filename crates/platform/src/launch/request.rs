@@ -21,9 +21,10 @@ pub struct LaunchRequest {
     pub cwd_path: PathBuf,
     /// How strongly the plan is held.
     pub hold: Hold,
-    /// The plan's end of a [`ProxyPort`](super::ProxyPort): of [`Network::Hosts`], and of nothing else. A NUL in a value of
-    /// the environment is replaced by the number of the port there.
-    pub proxy: Option<Handle>,
+    /// The plan's end of a [`ProxyPort`](super::ProxyPort), of [`Network::Hosts`] and of nothing else: a NUL in a value of
+    /// the environment is replaced by the number of the port there. Of [`FolderChanges::Discarded`], and of nothing else,
+    /// the plan's end of an [`OverlayPort`](super::OverlayPort).
+    pub port: Option<Handle>,
     /// What it may use up.
     pub limits: ProcessLimits,
     /// Standard input of the first command of each pipeline; none means `/dev/null`.
@@ -114,6 +115,8 @@ pub struct Hold {
     pub inner: InnerSandboxes,
     /// Whether the plan may let folders hand on their group.
     pub set_group_id: SetGroupId,
+    /// What becomes of what the plan writes.
+    pub changes: FolderChanges,
 }
 
 /// A file or folder that is hidden.
@@ -202,6 +205,17 @@ pub enum InnerSandboxes {
     /// left out then, which forbids all mounts: the private tree, the namespaces and the filter hold it. At partial
     /// it makes no difference; on macOS, which lets nobody into a second sandbox, such programs fail.
     Allowed,
+}
+
+/// What becomes of what a plan writes in its folders.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum FolderChanges {
+    /// It stays.
+    #[default]
+    Lasting,
+    /// It goes into memory, where the service reads it by an [`OverlayPort`](super::OverlayPort), and ends with the plan. At
+    /// the level full on Linux, without any network.
+    Discarded,
 }
 
 /// What a plan and each of its processes may use up.

@@ -9,8 +9,8 @@ use super::held::{Names, layer, open};
 use super::kept::TerminalSize;
 use super::kept::ring::RingPosition;
 use super::{
-    Closed, Held, Hold, InnerSandboxes, LaunchCommand, LaunchError, MemoryExcess, PathGrant, ProcessLimits,
-    Protected, SetGroupId, StandIn, Step,
+    Closed, FolderChanges, Held, Hold, InnerSandboxes, LaunchCommand, LaunchError, MemoryExcess, PathGrant,
+    ProcessLimits, Protected, SetGroupId, StandIn, Step,
 };
 use crate::fs::FileId;
 use crate::names::{OsStrExt, OsStringExt};
@@ -49,6 +49,15 @@ pub(super) struct Pin {
     pub(super) path: PathBuf,
     /// Whether what is below it cannot be changed either.
     pub(super) read_only: bool,
+    /// What is made there before, where what the plan writes is discarded.
+    pub(super) stand_in: Option<StandIn>,
+}
+
+impl Pin {
+    /// Creates one of what is there.
+    pub(super) const fn of(path: PathBuf, read_only: bool) -> Self {
+        Self { path, read_only, stand_in: None }
+    }
 }
 
 /// What a supervisor says.
@@ -107,6 +116,8 @@ pub(super) struct Head {
     /// Which loopback interface, if not one of its own.
     pub(super) network_group: Option<String>,
     pub(super) kind: Kind,
+    /// What becomes of what it writes. With a port for it, if that is discarded.
+    pub(super) changes: FolderChanges,
     /// The names of the placeholders that a keeper leaves to the launcher to remove. Parent and lock of each are
     /// the last of the descriptors.
     pub(super) placeholders: Vec<PathBuf>,
@@ -146,6 +157,7 @@ impl Head {
             Kind::Adopted(process_id) => Some(u64::from(process_id)),
             Kind::Job | Kind::JobWithInput | Kind::Kept => None,
         });
+        out.byte(u8::from(self.changes == FolderChanges::Discarded));
         out.list(self.network_group.as_slice(), |out, group| out.bytes(group.as_bytes()));
         out.list(&self.placeholders, |out, name| out.path(name));
         out.finish()
@@ -166,6 +178,7 @@ impl Head {
                 (3, Some(process_id)) => Kind::Adopted(u32::try_from(process_id).map_err(|_| WireError)?),
                 _ => return Err(WireError),
             },
+            changes: reader.changes()?,
             network_group: reader.list(Reader::string)?.pop(),
             placeholders: reader.list(Reader::path)?,
         })
@@ -289,13 +302,7 @@ impl Order {
         }
         out.list(&self.hold.protected, |out, protected| {
             out.path(&protected.path);
-            match &protected.stand_in {
-                StandIn::Folder => out.byte(0),
-                StandIn::File(content) => {
-                    out.byte(1);
-                    out.bytes(content);
-                }
-            }
+            out.stand_in(&protected.stand_in);
         });
         out.byte(u8::from(self.hold.lacks_protected));
         out.list(&self.hold.closed, |out, closed| {
@@ -306,6 +313,7 @@ impl Order {
         out.grant(&self.hold.home);
         out.byte(u8::from(self.hold.inner == InnerSandboxes::Allowed));
         out.byte(u8::from(self.hold.set_group_id == SetGroupId::Allowed));
+        out.byte(u8::from(self.hold.changes == FolderChanges::Discarded));
         out.list(self.hold.network_group.as_slice(), |out, group| out.bytes(group.as_bytes()));
         out.option(self.limits.memory_bytes);
         out.option(self.limits.job_memory_bytes);
@@ -315,6 +323,7 @@ impl Order {
         out.list(&self.pins, |out, pin| {
             out.path(&pin.path);
             out.byte(u8::from(pin.read_only));
+            out.list(pin.stand_in.as_slice(), Writer::stand_in);
         });
         out.list(self.kept.as_slice(), |out, kept| kept.encode(out));
         out.finish()
@@ -350,15 +359,8 @@ impl Order {
                 network: reader.network()?,
                 read_only: reader.list(Reader::grant)?,
                 read_write: reader.list(Reader::grant)?,
-                protected: reader.list(|reader| {
-                    let path = reader.path()?;
-                    let stand_in = match reader.byte()? {
-                        0 => StandIn::Folder,
-                        1 => StandIn::File(reader.text()?.into_vec().into()),
-                        _ => return Err(WireError),
-                    };
-                    Ok(Protected { path, stand_in })
-                })?,
+                protected: reader
+                    .list(|reader| Ok(Protected { path: reader.path()?, stand_in: reader.stand_in()? }))?,
                 lacks_protected: reader.flag()?,
                 closed: reader
                     .list(|reader| Ok(Closed { path: reader.path()?, reads_blank: reader.flag()? }))?,
@@ -366,6 +368,7 @@ impl Order {
                 home: reader.grant()?,
                 inner: if reader.flag()? { InnerSandboxes::Allowed } else { InnerSandboxes::Refused },
                 set_group_id: if reader.flag()? { SetGroupId::Allowed } else { SetGroupId::Refused },
+                changes: reader.changes()?,
                 network_group: reader.list(Reader::string)?.pop(),
             },
             limits: ProcessLimits {
@@ -375,7 +378,10 @@ impl Order {
                 file_bytes: reader.option()?,
                 open_files: reader.long()?,
             },
-            pins: reader.list(|reader| Ok(Pin { path: reader.path()?, read_only: reader.flag()? }))?,
+            pins: reader.list(|reader| {
+                let (path, read_only) = (reader.path()?, reader.flag()?);
+                Ok(Pin { path, read_only, stand_in: reader.list(Reader::stand_in)?.pop() })
+            })?,
             kept: reader.list(KeptOrder::decode)?.pop(),
         })
     }
@@ -513,6 +519,16 @@ impl Writer {
         self.long(value.inode);
     }
 
+    fn stand_in(&mut self, value: &StandIn) {
+        match value {
+            StandIn::Folder => self.byte(0),
+            StandIn::File(content) => {
+                self.byte(1);
+                self.bytes(content);
+            }
+        }
+    }
+
     fn grant(&mut self, value: &PathGrant) {
         self.path(&value.path);
         self.identity(value.identity);
@@ -592,8 +608,20 @@ impl<'a> Reader<'a> {
         Ok(PathBuf::from(OsStr::from_bytes(self.take(length)?)))
     }
 
+    fn changes(&mut self) -> Result<FolderChanges, WireError> {
+        Ok(if self.flag()? { FolderChanges::Discarded } else { FolderChanges::Lasting })
+    }
+
     fn identity(&mut self) -> Result<FileId, WireError> {
         Ok(FileId { device: self.long()?, inode: self.long()? })
+    }
+
+    fn stand_in(&mut self) -> Result<StandIn, WireError> {
+        match self.byte()? {
+            0 => Ok(StandIn::Folder),
+            1 => Ok(StandIn::File(self.text()?.into_vec().into())),
+            _ => Err(WireError),
+        }
     }
 
     fn grant(&mut self) -> Result<PathGrant, WireError> {
@@ -640,150 +668,4 @@ impl<'a> Reader<'a> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn grant(path: &str) -> PathGrant {
-        PathGrant { path: path.into(), identity: FileId { device: 7, inode: path.len() as u64 } }
-    }
-
-    fn order() -> Order {
-        Order {
-            plan: vec![
-                Step {
-                    joiner: None,
-                    commands: vec![LaunchCommand {
-                        program: "/bin/true".into(),
-                        identity: FileId { device: 1, inode: u64::MAX },
-                        argv: vec!["true".into(), OsString::from_vec(vec![0xff, b' ']), OsString::new()],
-                        redirects: vec![Redirect::StderrToStdout, Redirect::StdoutToNull],
-                    }],
-                },
-                Step { joiner: Some(Joiner::Or), commands: Vec::new() },
-            ],
-            environment: vec![("A".into(), "b=c".into())],
-            cwd_path: "/srv/app".into(),
-            hold: Hold {
-                level: Containment::Full,
-                network: Network::Loopback,
-                read_only: vec![grant("/nix")],
-                read_write: vec![grant("/srv/app")],
-                protected: vec![
-                    Protected {
-                        path: "/srv/app/.git/config".into(),
-                        stand_in: StandIn::File(b"# none\n".into()),
-                    },
-                    Protected { path: "/srv/app/.git/hooks".into(), stand_in: StandIn::Folder },
-                ],
-                lacks_protected: true,
-                closed: vec![
-                    Closed { path: "/srv/app/.env".into(), reads_blank: true },
-                    Closed { path: "/srv/app/key.pem".into(), reads_blank: false },
-                ],
-                lacks_closed: true,
-                home: grant("/home/private"),
-                inner: InnerSandboxes::Allowed,
-                set_group_id: SetGroupId::Allowed,
-                network_group: Some("app local user".to_owned()),
-            },
-            limits: ProcessLimits {
-                memory_bytes: None,
-                job_memory_bytes: Some(3 << 30),
-                processes: Some(512),
-                file_bytes: Some(0),
-                open_files: 1024,
-            },
-            pins: vec![Pin { path: "/srv/app/.git".into(), read_only: false }],
-            kept: Some(KeptOrder {
-                has_input: true,
-                terminal: Some(TerminalSize { rows: 24, columns: u16::MAX }),
-                ring_bytes: 8 << 20,
-                is_durable: false,
-                max_time_ms: u64::MAX,
-                temporary: Some("a1b2".into()),
-            }),
-        }
-    }
-
-    #[test]
-    fn an_order_arrives_as_it_was_sent() {
-        let sent = order();
-        let bytes = sent.encode();
-        assert_eq!(bytes[..8], ((bytes.len() - 8) as u64).to_le_bytes());
-        assert_eq!(Order::decode(&bytes[8..]), Ok(sent));
-    }
-
-    #[test]
-    fn every_shortened_or_changed_order_is_read_without_a_panic() {
-        let bytes = order().encode();
-        for length in 0..bytes.len() - 8 {
-            assert_eq!(Order::decode(&bytes[8..8 + length]), Err(WireError), "{length}");
-        }
-        for at in 8..bytes.len() {
-            let mut changed = bytes.clone();
-            changed[at] ^= 0xff;
-            let _ = Order::decode(&changed[8..]);
-        }
-    }
-
-    #[test]
-    fn a_head_arrives_as_it_was_sent_or_not_at_all() {
-        for kind in [Kind::Job, Kind::JobWithInput, Kind::Kept, Kind::Adopted(7)] {
-            let placeholders = vec!["hooks".into(), "config".into()];
-            let network_group = Some("a b".to_owned());
-            let sent =
-                Head { level: Containment::Full, network: Network::None, network_group, kind, placeholders };
-            let bytes = sent.encode();
-            assert_eq!(Head::decode(&bytes[..bytes.len() - 1]), Err(WireError));
-            assert_eq!(Head::decode(&bytes), Ok(sent));
-        }
-    }
-
-    #[test]
-    fn an_adoption_arrives_as_it_was_sent_or_not_at_all() {
-        for active in [None, Some(0), Some(1)] {
-            let sent = Adoption {
-                kept: order().kept.expect("it has one"),
-                ring: RingPosition {
-                    active,
-                    offset: 1,
-                    generation: 2,
-                    stdout_bytes: 3,
-                    stderr_bytes: 4,
-                    lost_bytes: 5,
-                },
-            };
-            let bytes = sent.encode();
-            for length in 0..bytes.len() - 8 {
-                assert_eq!(Adoption::decode(&bytes[8..8 + length]), Err(WireError), "{length}");
-            }
-            assert_eq!(Adoption::decode(&bytes[8..]), Ok(sent));
-        }
-    }
-
-    #[test]
-    fn a_report_arrives_as_it_was_sent() {
-        let step = LaunchError::Step { step: "landlock".to_owned(), reason: "no".to_owned() };
-        for sent in [
-            Report::Running {
-                level: Containment::Partial,
-                network: Network::None,
-                degraded: true,
-                layers: 5,
-                open: 1 << 20,
-            },
-            Report::Failed(step),
-            Report::Failed(LaunchError::ProgramChanged("/bin/x".into())),
-            Report::Ended { exit_code: Some(-1), signal: None, left_killed: 3, memory_excess: None },
-            Report::Ended {
-                exit_code: None,
-                signal: Some(9),
-                left_killed: 0,
-                memory_excess: Some(MemoryExcess { limit: 7, taken: 8 }),
-            },
-            Report::Adopted { process_id: 77 },
-        ] {
-            assert_eq!(Report::decode(&sent.encode()[8..]), Ok(sent));
-        }
-    }
-}
+mod tests;

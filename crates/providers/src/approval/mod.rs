@@ -4,9 +4,11 @@
 //! the same kind takes what was granted. All of it is files in Bailiwick's state: no client can reach them.
 
 mod hosts;
+mod preview;
 mod store;
 mod ticket;
 
 pub use hosts::HostApprovals;
+pub use preview::{EffectPreview, PathChange, PreviewPath, PreviewState};
 pub use store::{ApprovalError, Approvals, Progress};
 pub use ticket::{ApprovalTerm, Decision, Moment, Ticket};

@@ -2,7 +2,8 @@
 //!
 //! `<key>.open` is a ticket that waits. Anyone who answers takes it by renaming it to `<key>.taken`, and writes `<key>.granted`
 //! or `<key>.refused`. The request that comes for a single approval renames `<key>.granted` to `<key>.used`: of two
-//! requests one alone can. The folder is in Bailiwick's state, outside every scope.
+//! requests one alone can. `<ticket>.preview` is what its command would do, and `<ticket>.running` is locked while that is
+//! found out. The folder is in Bailiwick's state, outside every scope.
 
 #![expect(clippy::disallowed_methods, reason = "the folder is Bailiwick's own, in its state folder")]
 
@@ -14,14 +15,22 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use bailiwick_contract::id;
-use bailiwick_platform::fs::{Secrecy, claim_file, create_private_dir, read_own_file, replace_private_file};
+use bailiwick_platform::fs::{
+    FileLock, Secrecy, claim_file, create_private_dir, read_own_file, replace_private_file,
+};
 
+use super::preview::{self, EffectPreview, PreviewState};
 use super::ticket::{ApprovalTerm, Decision, Moment, Ticket, is_key};
 
 /// How many tickets of one caller may wait at the same time.
 const MAX_OPEN: usize = 128;
 /// The largest file that is read or written.
 const MAX_FILE_BYTES: u64 = 64 * 1024;
+
+/// The end of the name of a preview.
+const PREVIEW: &str = "preview";
+/// The end of the name of what is locked while a preview runs.
+const RUNNING: &str = "running";
 
 /// The approvals of one installation.
 #[derive(Debug, Clone)]
@@ -119,6 +128,7 @@ impl Approvals {
                 let _ = fs::remove_file(&path);
             }
         }
+        self.remove_previews_but(&found)?;
         found.sort_by(|one, other| (one.opened_at_ms, &one.id).cmp(&(other.opened_at_ms, &other.id)));
         Ok(found)
     }
@@ -238,6 +248,68 @@ impl Approvals {
             }
         }
         Ok(None)
+    }
+
+    /// Begins the preview of a ticket. Once what it returns is dropped, everyone sees that it does not run any more.
+    ///
+    /// # Errors
+    /// Those of the file system; `WouldBlock` where it runs already.
+    pub fn begin_preview(&self, ticket_id: &str) -> io::Result<FileLock> {
+        let lock = FileLock::try_take(&self.folder, &format!("{ticket_id}.{RUNNING}"))?;
+        let running = lock.ok_or(io::ErrorKind::WouldBlock)?;
+        self.write_preview(ticket_id, &EffectPreview::running())?;
+        Ok(running)
+    }
+
+    /// Notes what a preview has shown.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub fn write_preview(&self, ticket_id: &str, preview: &EffectPreview) -> io::Result<()> {
+        let text = serde_json::to_vec(preview)?;
+        replace_private_file(&self.folder.join(format!("{ticket_id}.{PREVIEW}")), &text)
+    }
+
+    /// Returns what the preview of a ticket has shown; `None` where there is none.
+    pub fn preview(&self, ticket_id: &str) -> Option<EffectPreview> {
+        if !id::is_id(ticket_id) {
+            return None;
+        }
+        let path = self.folder.join(format!("{ticket_id}.{PREVIEW}"));
+        let read = || {
+            let (text, _) = read_own_file(&path, Secrecy::Secret, MAX_FILE_BYTES).ok()?;
+            preview::parse(&text).ok()
+        };
+        let found = read()?;
+        if found.state != PreviewState::Running {
+            return Some(found);
+        }
+        match FileLock::try_take(&self.folder, &format!("{ticket_id}.{RUNNING}")) {
+            // It may have ended in this moment.
+            Ok(Some(_lock)) => read().map(|it| match it.state {
+                PreviewState::Running => preview::interrupted(),
+                PreviewState::Done | PreviewState::Unavailable => it,
+            }),
+            Ok(None) | Err(_) => Some(found),
+        }
+    }
+
+    /// Returns whether a ticket waits for an answer.
+    pub fn is_open(&self, ticket: &Ticket) -> bool {
+        self.read_ticket(&self.path(&ticket.key, "open")).is_some_and(|open| open.id == ticket.id)
+    }
+
+    /// Removes the previews of tickets that do not wait any more.
+    fn remove_previews_but(&self, waiting: &[Ticket]) -> io::Result<()> {
+        for entry in fs::read_dir(&self.folder).into_iter().flatten() {
+            let entry = entry?;
+            let name = entry.file_name();
+            let Some((id, end)) = name.to_str().and_then(|name| name.rsplit_once('.')) else { continue };
+            if [PREVIEW, RUNNING].contains(&end) && !waiting.iter().any(|ticket| ticket.id == id) {
+                remove(&entry.path())?;
+            }
+        }
+        Ok(())
     }
 
     /// Returns the files: the name before the last dot, what is behind it, and the path.

@@ -18,7 +18,7 @@ use bailiwick_config::SandboxLevel;
 use bailiwick_contract::{Cancel, Containment, ErrorCode, FOR_USER, Failure, Network, SCOPE};
 use bailiwick_platform::dirs::Dirs;
 use bailiwick_platform::fs::create_private_dir;
-use bailiwick_platform::launch::{Hold, InnerSandboxes, Launcher, PathGrant, SetGroupId};
+use bailiwick_platform::launch::{FolderChanges, Hold, InnerSandboxes, Launcher, PathGrant, SetGroupId};
 use bailiwick_platform::machine::user_name;
 use bailiwick_policy::command::PermittedCommand;
 use bailiwick_policy::{AllRoots, PermittedPath, Scope};
@@ -357,6 +357,7 @@ impl RunEnvironment {
                 home: granted(&found.home)?,
                 inner: InnerSandboxes::Allowed,
                 set_group_id: SetGroupId::Refused,
+                changes: FolderChanges::Lasting,
             },
             environment: variables,
             readable,
@@ -429,6 +430,7 @@ fn asks_version(around: &CodexContext, found: &FoundCodex) -> Result<ReadyComman
             home: granted(&found.home)?,
             inner: InnerSandboxes::Refused,
             set_group_id: SetGroupId::Refused,
+            changes: FolderChanges::Lasting,
         },
         limits: process_limits(around.scope.commands().hold().limits),
         review: None,

@@ -16,8 +16,8 @@ use bailiwick_platform::fs::{FileId, create_private_dir};
 use bailiwick_platform::handle::Handle;
 use bailiwick_platform::launch::kept::{Input, KeptRequest, Lifetime, TerminalSize};
 use bailiwick_platform::launch::{
-    Closed, Hold, InnerSandboxes, LaunchCommand, PathGrant, ProcessLimits, Protected, ProxyPort, SetGroupId,
-    Step, hides_files, holds_names,
+    Closed, FolderChanges, Hold, InnerSandboxes, LaunchCommand, OverlayPort, PathGrant, ProcessLimits,
+    Protected, ProxyPort, SetGroupId, Step, hides_files, holds_names,
 };
 use bailiwick_policy::command::{CommandLimits, CommandPolicy, PermittedCommand};
 use bailiwick_policy::{AllRoots, PermittedPath, Scope, ScopeRoot};
@@ -119,6 +119,8 @@ pub struct ReadyCommand {
     pub(super) temporary: Option<TemporaryFolder>,
     /// What it may reach by a proxy.
     pub(super) egress: Option<Egress>,
+    /// What it writes is handed out by, if its changes are discarded.
+    pub(super) overlay: Option<Handle>,
     /// What it has left for Git to run later is looked for with this, when it has ended.
     pub review: Option<Review>,
 }
@@ -187,6 +189,7 @@ impl ReadyCommand {
             limits,
             temporary: None,
             egress: None,
+            overlay: None,
             review,
         }
     }
@@ -195,6 +198,30 @@ impl ReadyCommand {
     pub fn hidden_paths(&self) -> impl Iterator<Item = &Path> {
         let is_enforced = !self.hold.lacks_closed;
         self.hold.closed.iter().filter(move |_| is_enforced).map(|closed| &*closed.path)
+    }
+
+    /// Lets what it writes go into memory, where it is read by the port, and gives it no network: nothing of it stays.
+    ///
+    /// # Errors
+    /// `provider_unavailable` where no full sandbox holds it.
+    pub fn discarding(mut self) -> Result<(Self, OverlayPort), Failure> {
+        let unavailable = |why: String| Failure::new(ErrorCode::ProviderUnavailable, why);
+        if self.level < Containment::Full {
+            return Err(unavailable(format!("it needs a full sandbox, and this one is `{}`", self.level)));
+        }
+        let (port, end) =
+            OverlayPort::pair().map_err(|error| unavailable(format!("no overlay can be made: {error}")))?;
+        (self.network, self.hold.network, self.hold.network_group) = (Network::None, Network::None, None);
+        self.hold.changes = FolderChanges::Discarded;
+        (self.egress, self.review, self.overlay) = (None, None, Some(end));
+        // These name the port of the proxy.
+        self.environment.retain(|(_, value)| !value.as_encoded_bytes().contains(&0));
+        Ok((self, port))
+    }
+
+    /// Returns the folders that it can write, in the order of an [`OverlayPort`].
+    pub fn written_folders(&self) -> Vec<FileId> {
+        self.hold.read_write.iter().map(|grant| grant.identity).collect()
     }
 
     /// Returns the folder for temporary files, where the sandbox has none of its own.
@@ -342,10 +369,12 @@ impl CommandRequest {
                 home: granted(&home)?,
                 inner: InnerSandboxes::Refused,
                 set_group_id: SetGroupId::Refused,
+                changes: FolderChanges::Lasting,
             },
             limits: process_limits(policy.limits),
             temporary,
             egress,
+            overlay: None,
             review,
         })
     }

@@ -136,7 +136,7 @@ impl Run {
             cwd: prepared.cwd,
             cwd_path: prepared.cwd_path,
             hold: prepared.hold,
-            proxy: proxy_end,
+            port: proxy_end.or(prepared.overlay),
             limits: prepared.limits,
             stdin: in_reader,
             stdout: out_writer,

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use bailiwick_contract::{Cancel, Containment, ErrorCode, Failure, Network};
 use bailiwick_platform::dirs::Dirs;
 use bailiwick_platform::fs::{FileStamp, create_private_dir};
-use bailiwick_platform::launch::{Hold, InnerSandboxes, Launcher, SetGroupId};
+use bailiwick_platform::launch::{FolderChanges, Hold, InnerSandboxes, Launcher, SetGroupId};
 use bailiwick_policy::{AllRoots, Scope};
 
 use super::installed::TOOLS;
@@ -163,6 +163,7 @@ fn prepare(
             home: granted(&home)?,
             inner: InnerSandboxes::Refused,
             set_group_id: SetGroupId::Refused,
+            changes: FolderChanges::Lasting,
         },
         limits: process_limits(policy.limits),
         review: None,

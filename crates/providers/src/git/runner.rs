@@ -14,7 +14,7 @@ use bailiwick_contract::{Cancel, Containment, ErrorCode, FOR_USER, Failure, Netw
 use bailiwick_platform::dirs::Dirs;
 use bailiwick_platform::fs::{FileId, create_private_dir};
 use bailiwick_platform::launch::{
-    Hold, InnerSandboxes, LaunchCommand, Launcher, PathGrant, ProcessLimits, SetGroupId, Step,
+    FolderChanges, Hold, InnerSandboxes, LaunchCommand, Launcher, PathGrant, ProcessLimits, SetGroupId, Step,
 };
 use bailiwick_platform::machine::home_folder;
 use bailiwick_platform::names::OsStrExt;
@@ -391,6 +391,7 @@ impl Git {
                 inner: InnerSandboxes::Refused,
                 // In a repository that several users share Git sets it on its folders.
                 set_group_id: SetGroupId::Allowed,
+                changes: FolderChanges::Lasting,
             },
             review: None,
             limits: ProcessLimits { memory_bytes: None, ..process_limits(policy.limits) },

@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use bailiwick_config::{
-    AfterUntrusted, NetworkRule, OtherHosts, ProcessLifetime, SandboxLevel, ShellMode, UndoMode,
+    AfterUntrusted, NetworkRule, OtherHosts, PreviewMode, ProcessLifetime, SandboxLevel, ShellMode, UndoMode,
 };
 use bailiwick_contract::Capability;
 
@@ -159,6 +159,10 @@ pub struct ScopeEditArgs {
     /// Files that strangers may have written
     #[arg(long, hide = true, value_name = "GLOB")]
     pub untrusted_files: Vec<String>,
+    /// Whether you see what a command would do before you approve it: show or off. The concept page of the policy explains it
+    #[arg(long, value_name = "WHAT", hide = true,
+        value_parser = word::<PreviewMode>(&["show", "off"]))]
+    pub preview: Option<PreviewMode>,
     /// Let sandboxed commands read this folder
     #[arg(long, value_name = "FOLDER")]
     pub read_path: Vec<PathBuf>,

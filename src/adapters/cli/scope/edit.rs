@@ -152,6 +152,7 @@ fn commands(policy: &mut ScopePolicy, args: &ScopeEditArgs) -> Result<(), Failur
     policy.sandbox = args.sandbox.unwrap_or(policy.sandbox);
     policy.shell = args.shell.unwrap_or(policy.shell);
     policy.undo = args.undo.unwrap_or(policy.undo);
+    policy.preview = args.preview.unwrap_or(policy.preview);
     policy.process_lifetime = args.process_lifetime.unwrap_or(policy.process_lifetime);
     for folder in &args.read_path {
         let folder = whole("--read-path", folder)?;

@@ -3,6 +3,7 @@
 mod coverage;
 mod digested;
 mod execute;
+mod preview;
 mod ready;
 mod run;
 mod running;
@@ -12,6 +13,7 @@ use crate::registry::{Entry, Family};
 
 pub use coverage::keep_cut_off;
 pub(super) use execute::{CommandOutput, Encoding, Execution, execute, input_bytes};
+pub(super) use preview::preview;
 pub(super) use ready::{Planned, Sandbox, StandardStreams, clean_preview, make_ready, plan_of};
 pub use running::has_unfinished;
 
@@ -22,4 +24,4 @@ pub static FAMILY: Family = Family {
     operations: &OPERATIONS,
 };
 
-static OPERATIONS: [Entry; 2] = [Entry::asynchronous::<run::Op>(), start::row()];
+static OPERATIONS: [Entry; 2] = [Entry::previewed::<run::Op>(), start::row()];

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use crate::registry::Preview;
 use crate::registry::prelude::*;
 use bailiwick_contract::CommandInput;
+use bailiwick_providers::approval::EffectPreview;
 
-use super::{CommandOutput, Encoding, Execution, execute, input_bytes};
+use super::{CommandOutput, Encoding, Execution, execute, input_bytes, preview};
 
 /// The operation.
 pub struct Op;
@@ -95,14 +97,28 @@ impl RunAsync for Op {
         input: &Input,
         options: &Options,
     ) -> Result<CommandOutput, Failure> {
-        let execution = Execution {
-            command: permit.command().clone(),
-            environment: input.env.clone(),
-            stdin: input_bytes(input.stdin.as_deref(), input.stdin_base64.as_deref())?,
-            strip_ansi: options.strip_ansi,
-            answer_within_seconds: options.answer_within_seconds,
-            encoding: options.encoding,
-        };
-        execute(cx, permit, execution).await
+        execute(cx, permit, execution(permit, input, options)?).await
     }
+}
+
+impl Preview for Op {
+    async fn preview(
+        cx: &Context,
+        permit: &Permit,
+        input: &Input,
+        options: &Options,
+    ) -> Result<EffectPreview, Failure> {
+        preview(cx, permit, execution(permit, input, options)?).await
+    }
+}
+
+fn execution(permit: &Permit, input: &Input, options: &Options) -> Result<Execution, Failure> {
+    Ok(Execution {
+        command: permit.command().clone(),
+        environment: input.env.clone(),
+        stdin: input_bytes(input.stdin.as_deref(), input.stdin_base64.as_deref())?,
+        strip_ansi: options.strip_ansi,
+        answer_within_seconds: options.answer_within_seconds,
+        encoding: options.encoding,
+    })
 }

@@ -15,4 +15,4 @@ pub static FAMILY: Family = Family {
 };
 
 static OPERATIONS: [Entry; 3] =
-    [Entry::blocking::<scripts::Op>(), Entry::asynchronous::<run::Op>(), Entry::asynchronous::<start::Op>()];
+    [Entry::blocking::<scripts::Op>(), Entry::previewed::<run::Op>(), Entry::asynchronous::<start::Op>()];

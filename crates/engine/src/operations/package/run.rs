@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::operations::command::{CommandOutput, Encoding, Execution, execute};
+use crate::operations::command::{CommandOutput, Encoding, Execution, execute, preview};
+use crate::registry::Preview;
 use crate::registry::prelude::*;
+use bailiwick_providers::approval::EffectPreview;
 
 use super::choice::permitted_script;
 
@@ -87,16 +89,34 @@ impl RunAsync for Op {
         input: &Input,
         options: &Options,
     ) -> Result<CommandOutput, Failure> {
-        let command =
-            permitted_script(cx, permit, &input.script, input.runner.as_deref(), &input.args).await?;
-        let execution = Execution {
-            command,
-            environment: input.env.clone(),
-            stdin: None,
-            strip_ansi: options.strip_ansi,
-            answer_within_seconds: options.answer_within_seconds,
-            encoding: Encoding::Text,
-        };
-        execute(cx, permit, execution).await
+        execute(cx, permit, execution(cx, permit, input, options).await?).await
     }
+}
+
+impl Preview for Op {
+    async fn preview(
+        cx: &Context,
+        permit: &Permit,
+        input: &Input,
+        options: &Options,
+    ) -> Result<EffectPreview, Failure> {
+        preview(cx, permit, execution(cx, permit, input, options).await?).await
+    }
+}
+
+async fn execution(
+    cx: &Context,
+    permit: &Permit,
+    input: &Input,
+    options: &Options,
+) -> Result<Execution, Failure> {
+    let command = permitted_script(cx, permit, &input.script, input.runner.as_deref(), &input.args).await?;
+    Ok(Execution {
+        command,
+        environment: input.env.clone(),
+        stdin: None,
+        strip_ansi: options.strip_ansi,
+        answer_within_seconds: options.answer_within_seconds,
+        encoding: Encoding::Text,
+    })
 }

@@ -37,6 +37,20 @@ impl Dir {
         Ok(Self { fd, id })
     }
 
+    /// Takes a folder that another process of this program has opened.
+    #[cfg(all(target_os = "linux", not(feature = "portable-launch")))]
+    pub(crate) fn of_handle(handle: Handle) -> std::io::Result<Self> {
+        Ok(Self { id: FileId::of_open(&handle)?, fd: handle })
+    }
+
+    /// Returns whether the folder has an extended attribute of this value.
+    #[cfg(all(target_os = "linux", not(feature = "portable-launch")))]
+    pub(crate) fn has_attribute(&self, name: &str, value: &[u8]) -> bool {
+        let mut found = vec![0; value.len()];
+        let length = rustix::fs::fgetxattr(&self.fd, name, &mut found);
+        length == Ok(value.len()) && found == value
+    }
+
     /// Returns the identity of the folder.
     pub fn id(&self) -> FileId {
         self.id

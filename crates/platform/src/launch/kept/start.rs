@@ -16,7 +16,7 @@ use crate::launch::connection::Parcel;
 use crate::launch::flags::FOLDER;
 use crate::launch::protect::{Placeholders, protect};
 use crate::launch::wire::{Adoption, Head, KeptOrder, Kind, MAX_HANDED, MAX_HEAD_BYTES, Order};
-use crate::launch::{Held, LaunchError, handing};
+use crate::launch::{FolderChanges, Held, LaunchError, handing};
 use bailiwick_contract::command::Containment;
 
 /// How many callers may wait to be heard.
@@ -49,6 +49,7 @@ impl Start {
         }
         let temporary = hand_temporary(request.temporary.as_deref(), &mut descriptors)?;
         let head = Head {
+            changes: FolderChanges::Lasting,
             level: hold.level,
             network: hold.network,
             network_group: hold.network_group.clone(),

@@ -68,14 +68,14 @@ pub(super) fn prepare(
     kit: &Kit,
     mut order: Order,
     streams: Streams,
-    proxy: Option<OwnedFd>,
+    port: Option<OwnedFd>,
     reach: &Reach,
 ) -> Result<Prepared, LaunchError> {
     // Each command makes a session of its own, as late as it can: schedulers set sessions against each other,
     // and this process has more to do before.
     let _ = rustix::process::setpgid(None, None);
-    let entered = hold::enter(kit, &order)?;
-    open_proxy_port(&mut order, proxy)?;
+    let entered = hold::enter(kit, &order, port.as_ref())?;
+    open_proxy_port(&mut order, port)?;
     finish(kit, order, streams, entered, None, reach)
 }
 

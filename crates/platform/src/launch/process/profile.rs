@@ -230,7 +230,7 @@ impl Writer {
 mod tests {
     use super::*;
     use crate::fs::FileId;
-    use crate::launch::{InnerSandboxes, PathGrant, SetGroupId, StandIn};
+    use crate::launch::{FolderChanges, InnerSandboxes, PathGrant, SetGroupId, StandIn};
     use bailiwick_contract::command::Containment;
 
     fn grant(path: &str) -> PathGrant {
@@ -254,6 +254,7 @@ mod tests {
             home: grant("/private/var/home-of-job"),
             inner: InnerSandboxes::Refused,
             set_group_id: SetGroupId::Refused,
+            changes: FolderChanges::Lasting,
         }
     }
 

@@ -17,7 +17,7 @@ use super::supervisor::{Streams, send_report, supervise};
 use super::system::{self, JobGroup, Kit, Reach, SharedNetwork, Signals, Trace, sys};
 use crate::launch::protect::Placeholders;
 use crate::launch::wire::{self, Head, Kind, Report};
-use crate::launch::{LAUNCHER_NAME, handing};
+use crate::launch::{FolderChanges, LAUNCHER_NAME, handing};
 use bailiwick_contract::command::{Containment, Network};
 
 /// Becomes the launcher if this process was started as one; `main` asks before anything else.
@@ -80,7 +80,7 @@ struct Arrival {
 
 /// The descriptors that come with a job.
 enum Parcel {
-    /// With the way on which the listener of its proxy is handed out, if it has one.
+    /// With the way on which the listener of its proxy, or what it writes, is handed out, if it has one.
     Job(Streams, Option<OwnedFd>),
     Kept(KeptParcel),
 }
@@ -198,8 +198,8 @@ impl Launcher {
                     }
                     let reach = Reach::of(&trace);
                     match parcel {
-                        Parcel::Job(streams, proxy) => {
-                            supervise(&self.kit, &self.signals, reach, control, (streams, proxy))
+                        Parcel::Job(streams, port) => {
+                            supervise(&self.kit, &self.signals, reach, control, (streams, port))
                         }
                         Parcel::Kept(parcel) => keep(&mut self.kit, reach, control, parcel),
                     }
@@ -270,18 +270,19 @@ fn unpack(head: Head, mut handed: Vec<OwnedFd>) -> Option<Arrival> {
     let placeholders = Placeholders::take_over(head.placeholders.clone(), &mut placeholders.into_iter())?;
     let mut handed = handed.drain(..);
     let (control, cwd) = (handed.next()?, handed.next()?);
-    let proxy = if head.network == Network::Hosts { Some(handed.next()?) } else { None };
+    let has_port = head.network == Network::Hosts || head.changes == FolderChanges::Discarded;
+    let port = if has_port { Some(handed.next()?) } else { None };
     let parcel = match head.kind {
         Kind::Job | Kind::JobWithInput => {
             let (stdout, stderr, stdin) = (handed.next()?, handed.next()?, handed.next());
             if stdin.is_some() != (head.kind == Kind::JobWithInput) {
                 return None;
             }
-            Parcel::Job(Streams { cwd, stdin, stdout, stderr }, proxy)
+            Parcel::Job(Streams { cwd, stdin, stdout, stderr }, port)
         }
         Kind::Kept => Parcel::Kept(KeptParcel {
             cwd,
-            proxy,
+            proxy: port,
             status: handed.next()?,
             folder: handed.next()?,
             listener: handed.next()?,

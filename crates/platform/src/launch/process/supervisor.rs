@@ -129,10 +129,10 @@ struct Supervisor<'a> {
 }
 
 impl Supervisor<'_> {
-    fn run(&mut self, kit: &Kit, (streams, proxy): (Streams, Option<OwnedFd>)) -> Result<Status, Ending> {
+    fn run(&mut self, kit: &Kit, (streams, port): (Streams, Option<OwnedFd>)) -> Result<Status, Ending> {
         rustix::stdio::dup2_stdin(&kit.null).map_err(|_| Abandoned)?;
         let order = read_order(&self.control)?;
-        let mut prepared = prepare(kit, order, streams, proxy, &self.reach)?;
+        let mut prepared = prepare(kit, order, streams, port, &self.reach)?;
         let mut status = Status { exit_code: Some(0), signal: None };
         for (position, step) in std::mem::take(&mut prepared.plan).iter().enumerate() {
             if !step.is_due(status.succeeded()) || self.deadline().is_some() {

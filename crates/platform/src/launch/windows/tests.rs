@@ -19,8 +19,8 @@ use crate::launch::kept::{
     Control, ControlError, Event, Input, Kept, KeptRequest, Lifetime, State, Status, Stream, TerminalSize,
 };
 use crate::launch::{
-    Ended, Hold, InnerSandboxes, Job, LaunchCommand, LaunchError, LaunchRequest, Launcher, PathGrant,
-    ProcessLimits, SetGroupId, Step, pipe,
+    Ended, FolderChanges, Hold, InnerSandboxes, Job, LaunchCommand, LaunchError, LaunchRequest, Launcher,
+    PathGrant, ProcessLimits, SetGroupId, Step, pipe,
 };
 use bailiwick_contract::command::{Containment, Joiner, Network, Redirect};
 
@@ -77,7 +77,7 @@ fn request(plan: Vec<Step>, be: &str, streams: (Option<Handle>, Handle, Handle))
         plan,
         environment: kept.chain([(BE.into(), be.into()), ("NAME".into(), "value".into())]).collect(),
         cwd: open_folder(&folder),
-        proxy: None,
+        port: None,
         cwd_path: folder,
         hold: Hold {
             level: Containment::None,
@@ -92,6 +92,7 @@ fn request(plan: Vec<Step>, be: &str, streams: (Option<Handle>, Handle, Handle))
             home: PathGrant::of(&std::env::temp_dir()).expect("there is one"),
             inner: InnerSandboxes::Refused,
             set_group_id: SetGroupId::Refused,
+            changes: FolderChanges::Lasting,
         },
         limits: ProcessLimits {
             memory_bytes: None,

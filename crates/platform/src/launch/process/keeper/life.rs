@@ -217,7 +217,7 @@ impl Keeper {
         kept: &KeptOrder,
         (cwd, proxy): (OwnedFd, Option<OwnedFd>),
     ) -> Result<Prepared, LaunchError> {
-        let entered = hold::enter(kit, &order)?;
+        let entered = hold::enter(kit, &order, None)?;
         open_proxy_port(&mut order, proxy)?;
         // Its descriptors and memory are not for other processes of this user. Before, `/proc` was needed.
         hold::hide_memory()?;

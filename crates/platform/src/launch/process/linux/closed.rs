@@ -153,7 +153,7 @@ impl<'a> Shelf<'a> {
 }
 
 /// Mounts a file or folder of the shelf over a place.
-fn cover(by: &OwnedFd, place: &OwnedFd) -> io::Result<()> {
+pub(super) fn cover(by: &OwnedFd, place: &OwnedFd) -> io::Result<()> {
     let flags = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
     let mount = open_tree(by, "", flags | OpenTreeFlags::AT_EMPTY_PATH)?;
     sys::set_mount_attributes(mount.as_fd(), READ_ONLY, false)?;

@@ -21,7 +21,9 @@ use crate::launch::process::child::{Child, Stop, at};
 use crate::launch::process::prepare::{Prepared, Shut, failed};
 use crate::launch::process::supervisor::Streams;
 use crate::launch::wire::Order;
-use crate::launch::{Hold, InnerSandboxes, LaunchCommand, LaunchError, PathGrant, ProcessLimits, sys};
+use crate::launch::{
+    FolderChanges, Hold, InnerSandboxes, LaunchCommand, LaunchError, PathGrant, ProcessLimits, sys,
+};
 use bailiwick_contract::command::{Containment, Network};
 
 /// What is added to the score by which the kernel chooses, in thousandths of the memory.
@@ -48,14 +50,18 @@ pub(in super::super) struct OpenProgram {
 pub(in super::super) struct Entered(Names);
 
 /// Enters the sandbox, where there is one.
-pub(in super::super) fn enter(kit: &Kit, order: &Order) -> Result<Entered, LaunchError> {
+pub(in super::super) fn enter(
+    kit: &Kit,
+    order: &Order,
+    port: Option<&OwnedFd>,
+) -> Result<Entered, LaunchError> {
     prefer_to_be_ended();
     rustix::process::set_child_subreaper(Some(rustix::process::getpid())).map_err(failed("subreaper"))?;
     let is_bounded = kit.group.as_ref().is_some_and(|group| group.bound(&order.limits));
     let in_group = if is_bounded { layer::CONTROL_GROUP } else { 0 };
     let layers = Names(layer::SESSION | layer::LIMITS | in_group);
     Ok(Entered(match order.hold.level {
-        Containment::Full => layers.with(enter_namespaces(kit, order)?),
+        Containment::Full => layers.with(enter_namespaces(kit, order, port)?),
         Containment::None | Containment::Partial => layers,
     }))
 }
@@ -107,7 +113,7 @@ pub(in super::super) fn shut(
 }
 
 /// Builds the sandbox around this process, which is the init of its namespaces. Returns its layers.
-fn enter_namespaces(kit: &Kit, order: &Order) -> Result<u32, LaunchError> {
+fn enter_namespaces(kit: &Kit, order: &Order, port: Option<&OwnedFd>) -> Result<u32, LaunchError> {
     match order.hold.inner {
         InnerSandboxes::Refused => kit.owner.map(),
         InnerSandboxes::Allowed => kit.owner.map_for_inner_sandboxes(),
@@ -121,7 +127,7 @@ fn enter_namespaces(kit: &Kit, order: &Order) -> Result<u32, LaunchError> {
     if order.hold.network.has_own_loopback() && order.hold.network_group.is_none() {
         namespaces::raise_loopback().map_err(failed("loopback"))?;
     }
-    tree::enter(kit, order)?;
+    tree::enter(kit, order, port)?;
     namespaces::drop_capabilities().map_err(failed("capabilities"))?;
     rustix::thread::set_no_new_privs(true).map_err(failed("no new privileges"))?;
     // The memory of this process is not for those that it holds.
@@ -222,7 +228,8 @@ pub(in super::super) fn open_working_folder(
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let opened = rustix::fs::open(&order.cwd_path, flags, Mode::empty()).map_err(failed(step))?;
     let identity = |file| FileId::of_open(file).map_err(failed(step));
-    if identity(&opened)? != identity(&streams.cwd)? {
+    // In an overlay every folder has an identity of its own, and nothing that is written there stays.
+    if order.hold.changes == FolderChanges::Lasting && identity(&opened)? != identity(&streams.cwd)? {
         return Err(failed(step)("another folder has taken its place"));
     }
     Ok(opened)
@@ -255,7 +262,13 @@ fn rules(
     };
     // The path may lead elsewhere by now: what counts is what was opened by it.
     let mut allow_granted = |grant: &PathGrant, reach, missing| {
-        allow_if(&grant.path, &|place| grant.check(FileId::of_open(place)?), reach, missing)
+        // An overlay has an identity of its own; what is below it was checked when that was made.
+        let is_overlay = reach == Reach::Write && hold.changes == FolderChanges::Discarded;
+        let check = |place: &OwnedFd| match is_overlay {
+            true => Ok(()),
+            false => grant.check(FileId::of_open(place)?),
+        };
+        allow_if(&grant.path, &check, reach, missing)
     };
     let written: Vec<_> = hold.read_write.iter().chain([&hold.home]).collect();
     // What is below a folder that can be written is allowed with it. Opened by its own path, it could be a
@@ -419,6 +432,7 @@ mod tests {
                 home: home.clone(),
                 inner,
                 set_group_id: SetGroupId::Refused,
+                changes: FolderChanges::Lasting,
             };
             let open = Names(open_at(&kit, hold.level, network, &hold, &limits));
             let reported = reported_level(hold.level, open);

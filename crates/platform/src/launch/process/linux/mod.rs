@@ -10,6 +10,7 @@ mod kit;
 mod memory;
 mod namespaces;
 mod network;
+mod overlay;
 mod probe;
 mod rules;
 mod signals;

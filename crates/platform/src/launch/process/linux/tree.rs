@@ -10,7 +10,10 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use nix::libc;
-use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fstat, mkdirat, openat, openat2, symlinkat};
+use rustix::fs::{
+    CWD, FileType, Mode, OFlags, ResolveFlags, Timestamps, fstat, futimens, mkdirat, openat, openat2,
+    symlinkat,
+};
 use rustix::io::Errno;
 use rustix::mount::{
     FsMountFlags, FsOpenFlags, MountAttrFlags, MoveMountFlags, OpenTreeFlags, UnmountFlags, fsconfig_create,
@@ -20,13 +23,15 @@ use rustix::mount::{
 use super::super::prepare::failed;
 use super::closed;
 use super::kit::{Kit, SystemPlace};
+use super::overlay::Overlays;
 use crate::fs::FileId;
+use crate::launch::protect::MARK;
 use crate::launch::wire::Order;
-use crate::launch::{InnerSandboxes, LaunchError, PathGrant, sys};
+use crate::launch::{InnerSandboxes, LaunchError, PathGrant, StandIn, sys};
 use bailiwick_contract::command::Network;
 
 pub(super) const READ_ONLY: u64 = libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV;
-const READ_WRITE: u64 = libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV;
+pub(super) const READ_WRITE: u64 = libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV;
 /// A device can be written although its mount is read-only.
 const DEVICE: u64 = libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NOEXEC;
 
@@ -51,7 +56,7 @@ const LINKS: &[(&str, &str)] = &[
 ];
 
 /// Builds the tree of a job and enters it.
-pub(super) fn enter(kit: &Kit, order: &Order) -> Result<(), LaunchError> {
+pub(super) fn enter(kit: &Kit, order: &Order, port: Option<&OwnedFd>) -> Result<(), LaunchError> {
     let tree = Tree::new(kit).map_err(failed("private root"))?;
     for place in &kit.system {
         tree.system_place(place).map_err(failed("system folders"))?;
@@ -60,9 +65,17 @@ pub(super) fn enter(kit: &Kit, order: &Order) -> Result<(), LaunchError> {
     tree.devices().map_err(failed("devices"))?;
     tree.processes(kit, order).map_err(failed("processes"))?;
     let wanted = TreePlan::new(kit, order)?;
+    let mut overlays = Overlays::new(&tree, &order.hold).map_err(failed("overlay"))?;
     for (grant, attributes) in &wanted.0 {
         let named = |error: io::Error| io::Error::other(format!("{}: {error}", grant.path.display()));
-        match tree.bind_granted(grant, *attributes) {
+        let shown = match &mut overlays {
+            Some(overlays) if *attributes == READ_WRITE => {
+                overlays.cover(grant).map_err(named).map_err(failed("overlay"))?;
+                continue;
+            }
+            _ => tree.bind_granted(grant, *attributes),
+        };
+        match shown {
             // A folder that may be read but is not there leaves nothing to read.
             Err(error) if error.kind() == io::ErrorKind::NotFound && *attributes == READ_ONLY => {}
             other => other.map_err(named).map_err(failed("folders"))?,
@@ -81,7 +94,13 @@ pub(super) fn enter(kit: &Kit, order: &Order) -> Result<(), LaunchError> {
     closed::fix_for_inner(&tree, &order.hold)?;
     for pin in &order.pins {
         let named = |error: io::Error| io::Error::other(format!("{}: {error}", pin.path.display()));
-        tree.pin(&pin.path, pin.read_only).map_err(named).map_err(failed("protect names"))?;
+        let made = pin.stand_in.as_ref().map_or(Ok(()), |stand_in| tree.make_stand_in(&pin.path, stand_in));
+        made.and_then(|()| tree.pin(&pin.path, pin.read_only))
+            .map_err(named)
+            .map_err(failed("protect names"))?;
+    }
+    if let Some(overlays) = overlays {
+        overlays.hand_out(port).map_err(failed("overlay"))?;
     }
     closed::hide(&tree, &order.hold)?;
     tree.enter().map_err(failed("private root"))
@@ -176,7 +195,7 @@ impl Tree {
     }
 
     /// Shows what was granted. The path may lead elsewhere by now: what counts is what was opened by it.
-    fn bind_granted(&self, grant: &PathGrant, attributes: u64) -> io::Result<()> {
+    pub(super) fn bind_granted(&self, grant: &PathGrant, attributes: u64) -> io::Result<()> {
         let mount = clone_of(&grant.path)?;
         grant.check(FileId::of_open(&mount)?)?;
         self.attach_clone(&mount, &grant.path, attributes)
@@ -308,6 +327,31 @@ impl Tree {
         sys::set_mount_attributes(mount.as_fd(), if read_only { READ_ONLY } else { READ_WRITE }, true)?;
         let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
         Ok(move_mount(&mount, "", &place, "", flags)?)
+    }
+
+    /// Creates what stands for a missing name, marked as such.
+    fn make_stand_in(&self, path: &Path, stand_in: &StandIn) -> io::Result<()> {
+        let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+            return Err(Errno::INVAL.into());
+        };
+        let parent = self.open(parent)?;
+        let flags = OFlags::CLOEXEC | OFlags::NOFOLLOW;
+        let made = match stand_in {
+            StandIn::Folder => mkdirat(&parent, name, Mode::from_raw_mode(0o755)).and_then(|()| {
+                openat(&parent, name, flags | OFlags::RDONLY | OFlags::DIRECTORY, Mode::empty())
+            }),
+            StandIn::File(content) => {
+                let flags = flags | OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
+                let made = openat(&parent, name, flags, Mode::from_raw_mode(0o644));
+                made.and_then(|made| rustix::io::write(&made, content).map(|_| made))
+            }
+        };
+        match made {
+            Ok(made) => Ok(futimens(&made, &Timestamps { last_access: MARK, last_modification: MARK })?),
+            // That of a command that runs.
+            Err(Errno::EXIST) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// Creates the new tree the only one.

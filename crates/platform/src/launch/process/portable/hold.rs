@@ -66,7 +66,7 @@ fn identity(facts: &rustix::fs::Stat) -> FileId {
 }
 
 /// Enters nothing: a command is shut in when it is started.
-pub(in super::super) fn enter(_: &Kit, order: &Order) -> Result<Entered, LaunchError> {
+pub(in super::super) fn enter(_: &Kit, order: &Order, _: Option<&OwnedFd>) -> Result<Entered, LaunchError> {
     match order.hold.level {
         Containment::Full => Err(failed("containment")("this system has no full level")),
         Containment::None | Containment::Partial => Ok(Entered(Names(layer::SESSION | layer::LIMITS))),

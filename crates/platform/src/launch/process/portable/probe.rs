@@ -23,7 +23,7 @@ mod system {
     use crate::fs::FileId;
     use crate::launch::process::portable::hold::SANDBOX_EXEC;
     use crate::launch::process::profile::Places;
-    use crate::launch::{Hold, InnerSandboxes, PathGrant, SetGroupId};
+    use crate::launch::{FolderChanges, Hold, InnerSandboxes, PathGrant, SetGroupId};
     use bailiwick_contract::command::{Containment, Network};
 
     /// A program that does nothing.
@@ -52,6 +52,7 @@ mod system {
                 },
                 inner: InnerSandboxes::Refused,
                 set_group_id: SetGroupId::Refused,
+                changes: FolderChanges::Lasting,
             };
             let places = Places::of(&hold, Path::new(TRUE), None, Path::to_owned).ok()?;
             let profile = places.profile(network);

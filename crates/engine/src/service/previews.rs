@@ -1,0 +1,179 @@
+//! Previews of commands that wait for approval: each runs beside, once its ticket is open, and ends with the ticket.
+//!
+//! What a preview is permitted to do is judged as if the user had approved it; it is done so that nothing of it stays.
+//! Nothing of it goes to the client.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::shares::Shares;
+use crate::registry::{Context, Request, ServiceFacts};
+use bailiwick_config::PreviewMode;
+use bailiwick_contract::time::now_ms;
+use bailiwick_contract::{Caller, Cancel, Failure, Progress, id};
+use bailiwick_history::{EventDraft, HistoryHandle, Phase};
+use bailiwick_policy::{Approval, Case, Permit, decide};
+use bailiwick_providers::approval::{Approvals, EffectPreview, Ticket};
+
+/// The name of a preview in the history; no operation has it.
+const PREVIEW: &str = "preview";
+/// How often is looked whether the ticket still waits.
+const LOOK_EVERY: Duration = Duration::from_millis(200);
+/// What one preview takes of what all can take: two run at the same time, of one caller one.
+const SHARE: usize = 2;
+/// What all previews can take.
+pub(super) const ALL_SHARES: usize = 4;
+
+/// Judges a request as if the questions were answered that it leads to.
+pub(super) fn permit_for_preview(
+    case: &Case<'_>,
+    mut approved: Vec<Approval>,
+    most: usize,
+) -> Option<Permit> {
+    while approved.len() < most {
+        match decide(&Case { approvals: &approved, ..*case }) {
+            Ok(permit) => return Some(permit),
+            Err(denial) => approved.push(Approval { key: denial.question?.key, is_of_client: false }),
+        }
+    }
+    None
+}
+
+/// Everything that a preview needs.
+pub(super) struct PreviewRequest {
+    pub ticket: Ticket,
+    pub permit: Permit,
+    pub store: Approvals,
+    pub shares: Arc<Shares>,
+    pub facts: ServiceFacts,
+    pub history: HistoryHandle,
+    pub caller: Arc<Caller>,
+    pub request: Request,
+}
+
+impl PreviewRequest {
+    /// Creates one for a ticket that was opened for a request.
+    pub fn new(
+        ticket: Ticket,
+        permit: Permit,
+        (shares, history): (Arc<Shares>, HistoryHandle),
+        facts: ServiceFacts,
+        (caller, request): (Arc<Caller>, Request),
+    ) -> Self {
+        let store = Approvals::below(&facts.dirs.state);
+        Self { ticket, permit, store, shares, facts, history, caller, request }
+    }
+
+    /// Begins it, if the scope wants it and the operation can be previewed. It ends on its own.
+    pub fn start(self) {
+        let is_wanted = self.permit.scope().is_some_and(|scope| scope.preview() == PreviewMode::Show);
+        let can = self.facts.registry.entry(self.permit.spec().name).is_some_and(|it| it.preview.is_some());
+        if is_wanted && can && !self.permit.common().dry_run {
+            tokio::spawn(self.run());
+        }
+    }
+
+    async fn run(self) {
+        let id = self.ticket.id.clone();
+        let store = self.store.clone();
+        let begun = {
+            let (store, id) = (store.clone(), id.clone());
+            tokio::task::spawn_blocking(move || store.begin_preview(&id)).await
+        };
+        let Ok(Ok(running)) = begun else { return };
+        let shown = self.shown().await;
+        // Nothing is written for a ticket that was answered, which nobody looks at any more.
+        if let Some(shown) = shown {
+            let _ = tokio::task::spawn_blocking(move || store.write_preview(&id, &shown)).await;
+        }
+        drop(running);
+    }
+
+    /// Runs it in its turn. Returns `None` if the ticket was answered before.
+    async fn shown(self) -> Option<EffectPreview> {
+        let answered = answered(self.store.clone(), self.ticket.clone());
+        tokio::pin!(answered);
+        let _share = tokio::select! {
+            share = self.shares.take(self.caller.identity(), SHARE) => share,
+            () = &mut answered => return None,
+        };
+        // Both rows before it runs: a client that may read the history learns nothing of how it ended, nor when.
+        let (event, history) = (event(&self.ticket, &self.caller), self.history.clone());
+        let written = tokio::task::spawn_blocking(move || {
+            history.append(event.clone())?;
+            history.append(EventDraft { phase: Phase::Finished, ..event })
+        });
+        if !matches!(written.await, Ok(Ok(_))) {
+            return Some(EffectPreview::unavailable("the history cannot be written"));
+        }
+        let Self { permit, facts, history, caller, request, .. } = self;
+        let cancel = Cancel::after(permit.limits().timeout);
+        let cx =
+            Context::new(request, caller, cancel.clone(), Progress::default(), facts, Vec::new(), history);
+        let shown = tokio::select! {
+            shown = run(&cx, &permit) => Some(shown),
+            () = &mut answered => None,
+        };
+        // What was started is killed as the future is dropped.
+        cancel.cancel();
+        shown.map(|shown| {
+            shown.unwrap_or_else(|failure| {
+                EffectPreview::unavailable(cx.history.redacted_words(&[&failure.message]).concat())
+            })
+        })
+    }
+}
+
+async fn run(cx: &Context, permit: &Permit) -> Result<EffectPreview, Failure> {
+    let entry = cx.service.registry.entry(permit.spec().name);
+    let preview = entry.and_then(|entry| entry.preview).expect("it was looked for before");
+    let shown = preview(cx, permit).await;
+    match permit.take_question() {
+        Some(question) if shown.is_err() => {
+            permit.approve(Approval { key: question.key, is_of_client: false });
+            preview(cx, permit).await
+        }
+        _ => shown,
+    }
+}
+
+/// Waits until a ticket does not wait any more.
+async fn answered(store: Approvals, ticket: Ticket) {
+    let ticket = Arc::new(ticket);
+    loop {
+        tokio::time::sleep(LOOK_EVERY).await;
+        let (store, ticket) = (store.clone(), Arc::clone(&ticket));
+        if !tokio::task::spawn_blocking(move || store.is_open(&ticket)).await.unwrap_or(false) {
+            return;
+        }
+    }
+}
+
+/// Creates the row of a preview.
+fn event(ticket: &Ticket, caller: &Caller) -> EventDraft {
+    let what = ticket.commands.first().map_or_else(String::new, |what| format!(" {what}"));
+    EventDraft {
+        operation_id: id::new_id(),
+        phase: Phase::Received,
+        at_ms: now_ms(),
+        caller: caller.name.clone(),
+        client: caller.client.clone(),
+        session: caller.session.clone(),
+        transport: caller.transport,
+        scope: Some(ticket.scope.clone()),
+        op: PREVIEW.to_owned(),
+        target: Some(ticket.id.clone()),
+        capability: None,
+        stage: None,
+        rule: None,
+        code: None,
+        duration_us: 0,
+        bytes: 0,
+        summary: format!("preview of {}{what}", ticket.op),
+        error: None,
+        template: json!({"op": PREVIEW, "asked": ticket.operation_id}),
+        has_effect: true,
+    }
+}
