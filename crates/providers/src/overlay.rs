@@ -43,7 +43,7 @@ pub struct FileContents {
 pub struct OverlayChanges {
     /// The changes, by their paths.
     pub changes: Vec<OverlayChange>,
-    /// Whether a file was written that has other names: these would change too, and do not here.
+    /// Whether a file was opened to write that has other names: these would change too, and do not here.
     pub breaks_links: bool,
     /// Whether something could not be read, or took too long.
     pub is_incomplete: bool,
@@ -143,6 +143,8 @@ impl Compare<'_> {
         name: &OsString,
         path: &RelPath,
     ) {
+        self.found.breaks_links |=
+            below.is_some_and(|(_, before)| before.kind == FileKind::File && before.links > 1);
         let is_same = match (after.kind, below) {
             (_, None) => false,
             (kind, Some((_, before))) if kind != before.kind => false,
@@ -157,8 +159,6 @@ impl Compare<'_> {
         if is_same {
             return;
         }
-        self.found.breaks_links |=
-            below.is_some_and(|(_, before)| before.kind == FileKind::File && before.links > 1);
         let content = |folder: &Dir, stat: &Stat| match stat.kind {
             FileKind::File => read(folder, name).map(Some),
             _ => None,

@@ -129,7 +129,7 @@ fn add_changes(
     };
     let found = overlay_changes(upper, &lower, cancel);
     if found.breaks_links {
-        let note = "It changes a file that has several names: the others are shown as they are.";
+        let note = "It writes to a file that has several names: the others are shown as they are.";
         shown.notes.push(note.to_owned());
     }
     if found.is_incomplete {
