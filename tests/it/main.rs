@@ -52,6 +52,9 @@ mod named_commands;
 // wine has no rustc.
 #[cfg(unix)]
 mod permits;
+// A session's bus and a desktop on it.
+#[cfg(target_os = "linux")]
+mod notifications;
 mod policy;
 mod policy_history;
 // Lasting processes are programs of Unix.
@@ -72,9 +75,11 @@ mod terminal;
 // The program is run on a terminal of Linux.
 #[cfg(target_os = "linux")]
 mod transcripts;
-// What is waited for is what programs of Unix do.
+// Commands that reach the network, and processes of Unix.
 #[cfg(target_os = "linux")]
 mod untrusted;
+// What is waited for is what programs of Unix do.
+#[cfg(target_os = "linux")]
 mod wait;
 
 use support::{installation, needs, patience, ports, source, system, temporary};

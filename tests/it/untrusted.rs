@@ -3,6 +3,7 @@
 mod attempts;
 mod loops;
 mod records;
+mod stress;
 
 use std::io::{ErrorKind, Write};
 use std::net::{TcpListener, TcpStream};

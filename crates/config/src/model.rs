@@ -39,6 +39,9 @@ pub struct Config {
     /// How long and how much history is kept.
     #[serde(default)]
     pub history: HistoryConfig,
+    /// Whether the desktop shows what waits for approval, on Linux; default true.
+    #[serde(default = "default_notifications", skip_serializing_if = "Clone::clone")]
+    pub notifications: bool,
     /// The permission boundaries.
     #[serde(default)]
     pub scopes: Vec<ScopeConfig>,
@@ -46,6 +49,10 @@ pub struct Config {
 
 fn default_host() -> String {
     "127.0.0.1".to_owned()
+}
+
+fn default_notifications() -> bool {
+    true
 }
 
 fn default_port() -> u16 {

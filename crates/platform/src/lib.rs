@@ -9,6 +9,8 @@
 compile_error!("Bailiwick is built for Linux, macOS and Windows: below, `unix` means the first two");
 
 pub mod accessibility;
+#[cfg(target_os = "linux")]
+mod bus_address;
 pub mod dirs;
 pub mod emulator;
 pub mod fs;
@@ -20,6 +22,7 @@ pub mod local_socket;
 pub mod machine;
 pub mod memory;
 pub mod names;
+pub mod notifications;
 pub mod paths;
 pub mod port;
 pub mod programs;

@@ -86,6 +86,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         &["bailiwick token rotate laptop --yes", "bailiwick token rotate laptop --expires 90d --yes"],
     ),
     ("token revoke", &["bailiwick token revoke laptop --yes"]),
+    ("policy untrusted", &["bailiwick policy untrusted"]),
     ("policy learn", &["bailiwick policy learn", "bailiwick policy learn --since 7d --apply"]),
     (
         "policy test",

@@ -123,7 +123,7 @@ async fn stored_requests_are_judged_by_what_came_before_them() {
     assert_eq!(host.send(run()).await["ok"], true);
     let second = host.send(run()).await;
     host.data(json!({"op": "file.read", "target": "notes.txt"})).await;
-    let asking = scopes_config(&host);
+    let asking = config_that_asks(&host);
     let found = host.cli(&["policy", "test", "--against-history", &asking]);
     assert_eq!(found["newlyAsked"][0]["requests"], 1, "the first read nothing before: {found:#}");
     assert_eq!(found["newlyAsked"][0]["operationId"], second["operationId"]);
@@ -132,7 +132,7 @@ async fn stored_requests_are_judged_by_what_came_before_them() {
 }
 
 /// Writes a config whose scopes ask, beside the one of the service; returns its path.
-fn scopes_config(host: &TestService) -> String {
+pub(super) fn config_that_asks(host: &TestService) -> String {
     let mut config = host.config.clone();
     for scope in &mut config.scopes {
         scope.policy.after_untrusted = bailiwick::config::AfterUntrusted::Ask;

@@ -47,8 +47,10 @@ impl TestScope {
         let capabilities = ["fs:read", "search:read", "fs:write", "history:read"];
         let digits =
             new_id().bytes().rev().take(9).map(|byte| char::from(b'0' + byte % 10)).collect::<String>();
+        let config = Config::new("01JD0000000000000000000000".to_owned(), "test".to_owned());
         Self {
-            config: Config::new("01JD0000000000000000000000".to_owned(), "test".to_owned()),
+            // The desktop of who runs the tests is left alone.
+            config: Config { notifications: false, ..config },
             dirs: Dirs::below(folder.path().join("home")),
             home: folder.path().join("home"),
             word: format!("7{digits}"),

@@ -194,7 +194,8 @@ impl Service {
             is_rollback: origin == Origin::Rollback,
         };
         let approvals = |audited: &[&str]| {
-            let store = Approvals::below(&state.facts.dirs.state);
+            let store = Approvals::below(&state.facts.dirs.state)
+                .with_notifications(state.facts.config.notifications);
             let (caller, id) = ((*caller).clone(), record.operation_id().to_owned());
             ApprovalRequest::new(store, self.history.clone(), caller, id, &envelope, audited)
         };

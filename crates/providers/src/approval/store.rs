@@ -18,6 +18,7 @@ use bailiwick_contract::id;
 use bailiwick_platform::fs::{
     FileLock, Secrecy, claim_file, create_private_dir, read_own_file, replace_private_file,
 };
+use bailiwick_platform::notifications::{self, Notification};
 
 use super::preview::{self, EffectPreview, PreviewState};
 use super::ticket::{ApprovalTerm, Decision, Moment, Ticket, is_key};
@@ -36,6 +37,7 @@ const RUNNING: &str = "running";
 #[derive(Debug, Clone)]
 pub struct Approvals {
     folder: PathBuf,
+    notifies: bool,
 }
 
 /// Why a ticket is not opened or not answered.
@@ -73,7 +75,12 @@ pub enum Progress {
 impl Approvals {
     /// Names the approvals below a state folder; nothing is made.
     pub fn below(state: &Path) -> Self {
-        Self { folder: state.join("approvals") }
+        Self { folder: state.join("approvals"), notifies: false }
+    }
+
+    /// Sets whether the desktop shows tickets that are opened.
+    pub fn with_notifications(self, notifies: bool) -> Self {
+        Self { notifies, ..self }
     }
 
     /// Opens a ticket, or returns the one of the same key that waits already.
@@ -101,7 +108,13 @@ impl Approvals {
                 self.read_ticket(&self.path(&ticket.key, "open")).ok_or(ApprovalError::Gone)
             }
             Err(error) => Err(error.into()),
-            Ok(()) => Ok(ticket.clone()),
+            Ok(()) => {
+                // Where the client asks, it shows it.
+                if self.notifies && !ticket.client_may_answer {
+                    notifications::show(notification(ticket));
+                }
+                Ok(ticket.clone())
+            }
         }
     }
 
@@ -351,6 +364,17 @@ impl Approvals {
 
     fn path(&self, key: &str, end: &str) -> PathBuf {
         self.folder.join(format!("{key}.{end}"))
+    }
+}
+
+/// Returns what the desktop shows of a ticket: nothing of it is a client's own text.
+fn notification(ticket: &Ticket) -> Notification {
+    Notification {
+        title: "Bailiwick: approval needed".to_owned(),
+        lines: vec![
+            format!("{} in scope {}, asked by {}", ticket.op, ticket.scope, ticket.caller),
+            format!("bailiwick approve {}", ticket.id),
+        ],
     }
 }
 

@@ -142,7 +142,7 @@ fn host_approvals(
     let words: Vec<&str> = command.commands().flatten().map(String::as_str).collect();
     let command_line = clipped(&cx.history.redacted_words(&words).join(" "));
     Arc::new(HostApprovals {
-        store: Approvals::below(&cx.service.dirs.state),
+        store: Approvals::below(&cx.service.dirs.state).with_notifications(cx.service.config.notifications),
         caller: (*cx.caller).clone(),
         scope: scope.to_owned(),
         op: permit.spec().name,

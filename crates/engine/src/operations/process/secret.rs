@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::registry::Context;
 use bailiwick_contract::time::{now_ms, rfc3339};
 use bailiwick_contract::{Caller, ErrorCode, Failure, id};
+use bailiwick_platform::notifications::{self, Notification};
 use bailiwick_policy::Permit;
 use bailiwick_providers::process::Process;
 use bailiwick_providers::secret_prompt::{Progress, Prompt, PromptError, PromptText, Prompts};
@@ -148,7 +149,18 @@ async fn open(
         expires_at_ms: opened_at_ms + Prompt::LIFE_MS,
     };
     match prompts.open(&prompt) {
-        Ok(()) => Ok(prompt),
+        Ok(()) => {
+            if cx.service.config.notifications {
+                notifications::show(Notification {
+                    title: "Bailiwick: a process asks for a secret".to_owned(),
+                    lines: vec![
+                        format!("in scope {}, asked by {}", prompt.scope, prompt.caller),
+                        "bailiwick approve".to_owned(),
+                    ],
+                });
+            }
+            Ok(prompt)
+        }
         Err(PromptError::AlreadyOpen) => match prompts.of_process(&process.facts.id) {
             Ok(Some(other)) => Err(is_being_asked(process, &other, &cx.caller)),
             Ok(None) | Err(_) => Err(Failure::new(ErrorCode::Conflict, "another prompt was just opened")),

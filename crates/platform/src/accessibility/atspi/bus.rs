@@ -13,8 +13,8 @@ use tokio::task::{JoinError, JoinSet, spawn_blocking};
 use zbus::Connection;
 use zbus::zvariant::{DynamicType, OwnedObjectPath, Type};
 
-use super::address;
 use crate::accessibility::{AccessibilityError, RuntimeId};
+use crate::bus_address;
 use crate::screen::own_socket;
 
 /// How long a program may take to answer one call.
@@ -91,7 +91,7 @@ fn shown(text: &str) -> String {
 impl Bus {
     /// Connects to the bus at an address.
     pub(super) async fn connect(address: &str) -> Result<Self, String> {
-        let socket = address::socket(address).ok_or("its address is no socket of this computer")?;
+        let socket = bus_address::socket(address).ok_or("its address is no socket of this computer")?;
         // A server that takes no connections would hold up others who ask.
         let connected = spawn_blocking(move || {
             let stream = own_socket::connect(&socket, "that address", Instant::now() + CALL)?;

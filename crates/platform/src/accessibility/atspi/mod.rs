@@ -1,7 +1,6 @@
 //! AT-SPI, the accessibility of Linux desktops: a bus of its own beside the session's, by the explicit address that the
 //! display names. No other session's bus is ever guessed.
 
-mod address;
 mod bus;
 mod buses;
 mod frame;

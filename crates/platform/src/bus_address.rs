@@ -1,10 +1,10 @@
-//! The address of an accessibility bus. Only sockets of this computer count: any program of the display can set the
-//! address, and D-Bus knows forms that connect elsewhere or start programs.
+//! The address of a D-Bus bus. Only sockets of this computer count: any program of the display can set
+//! that of the accessibility bus, and D-Bus knows forms that connect elsewhere or start programs.
 
 use rustix::net::SocketAddrUnix;
 
 /// Reads an address: of several, divided by `;`, the first that is a socket of this computer.
-pub(super) fn socket(address: &str) -> Option<SocketAddrUnix> {
+pub(crate) fn socket(address: &str) -> Option<SocketAddrUnix> {
     address.split(';').find_map(|one| {
         let options = one.strip_prefix("unix:")?;
         let value = |name: &str| {

@@ -1,0 +1,91 @@
+//! Notifications of the desktop, by the session's bus.
+//!
+//! # Source
+//! Desktop Notifications Specification 1.2, `org.freedesktop.Notifications`.
+
+use std::collections::HashMap;
+use std::env;
+use std::io;
+use std::path::Path;
+use std::sync::OnceLock;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use zbus::zvariant::Value;
+
+use super::Notification;
+use crate::bus_address;
+use crate::screen::{own_socket, plain};
+
+/// How many messages wait to be shown; further ones are dropped.
+const QUEUE: usize = 16;
+/// How many are shown in a minute: a client that asks without end fills no screen.
+const PER_MINUTE: usize = 10;
+/// How long the desktop may take for one, in all.
+const TIMEOUT: Duration = Duration::from_secs(2);
+/// The name, and the interface, of who shows them.
+const NOTIFICATIONS: &str = "org.freedesktop.Notifications";
+
+/// Has the desktop show a message, if this process has a session with one. Returns at once.
+pub fn show(notification: Notification) {
+    static SENDER: OnceLock<Option<SyncSender<Notification>>> = OnceLock::new();
+    if let Some(sender) = SENDER.get_or_init(start) {
+        // Where many wait already, the user knows.
+        let _ = sender.try_send(notification);
+    }
+}
+
+fn start() -> Option<SyncSender<Notification>> {
+    let (sender, queue) = sync_channel(QUEUE);
+    thread::Builder::new().name("notifications".to_owned()).spawn(move || deliver_all(&queue)).ok()?;
+    Some(sender)
+}
+
+fn deliver_all(queue: &Receiver<Notification>) {
+    let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else { return };
+    let mut shown: Vec<Instant> = Vec::new();
+    while let Ok(notification) = queue.recv() {
+        shown.retain(|at| at.elapsed() < Duration::from_secs(60));
+        if shown.len() >= PER_MINUTE {
+            continue;
+        }
+        shown.push(Instant::now());
+        let Some(address) = session_address() else { continue };
+        // What the desktop does not show, `bailiwick approve` does.
+        let _ =
+            runtime.block_on(async { tokio::time::timeout(TIMEOUT, deliver(&address, &notification)).await });
+    }
+}
+
+/// Returns the address of the session's bus; `None` where this process belongs to no session.
+fn session_address() -> Option<String> {
+    if let Some(address) = env::var("DBUS_SESSION_BUS_ADDRESS").ok().filter(|it| !it.is_empty()) {
+        return Some(address);
+    }
+    let socket = Path::new(&env::var_os("XDG_RUNTIME_DIR")?).join("bus");
+    Some(format!("unix:path={}", socket.to_str()?))
+}
+
+async fn deliver(address: &str, notification: &Notification) -> io::Result<()> {
+    let socket = bus_address::socket(address).ok_or(io::ErrorKind::InvalidInput)?;
+    let stream = own_socket::connect(&socket, "that address", Instant::now() + TIMEOUT)?;
+    stream.set_nonblocking(true)?;
+    let stream = tokio::net::UnixStream::from_std(stream)?;
+    let connection =
+        zbus::connection::Builder::unix_stream(stream).build().await.map_err(io::Error::other)?;
+    let lines: Vec<String> = notification.lines.iter().map(|line| escape(&plain::plain(line))).collect();
+    let hints: HashMap<&str, Value<'_>> = HashMap::new();
+    let no_actions: &[&str] = &[];
+    // The name of the program, no earlier message, no icon, title and text, and the desktop's own time.
+    let title = plain::plain(&notification.title);
+    let body = ("Bailiwick", 0_u32, "", title.as_str(), lines.join("\n"), no_actions, hints, -1_i32);
+    let path = "/org/freedesktop/Notifications";
+    let calling = connection.call_method(Some(NOTIFICATIONS), path, Some(NOTIFICATIONS), "Notify", &body);
+    calling.await.map(drop).map_err(io::Error::other)
+}
+
+/// Keeps a text from being read as markup.
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}

@@ -1,0 +1,169 @@
+//! The desktop shows what waits for approval, and nothing that a client could make look like something else.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::os::fd::OwnedFd;
+use std::process::{Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+
+use serde_json::{Value, json};
+use support::needs::require_program;
+use support::patience::{PATIENCE, eventually};
+use support::scope::TestScope;
+use support::service::Program;
+use support::stdio_client::{StdioClient, outcome};
+use support::temporary::TemporaryFolder;
+use tokio::net::unix::pipe;
+
+/// A program that owns the name of a desktop's notifications, and prints each that it is given.
+const DESKTOP: &str = r#"
+import json, sys
+from gi.repository import Gio, GLib
+XML = '''<node><interface name="org.freedesktop.Notifications"><method name="Notify">
+<arg direction="in" type="s"/><arg direction="in" type="u"/><arg direction="in" type="s"/><arg direction="in" type="s"/>
+<arg direction="in" type="s"/><arg direction="in" type="as"/><arg direction="in" type="a{sv}"/><arg direction="in" type="i"/>
+<arg direction="out" type="u"/></method></interface></node>'''
+def call(bus, sender, path, interface, method, values, invocation):
+    print(json.dumps(values.unpack()), flush=True)
+    if not sys.argv[1:]:
+        invocation.return_value(GLib.Variant('(u)', (1,)))
+bus = Gio.bus_get_sync(Gio.BusType.SESSION)
+info = Gio.DBusNodeInfo.new_for_xml(XML).interfaces[0]
+bus.register_object('/org/freedesktop/Notifications', info, call, None, None)
+Gio.bus_own_name_on_connection(bus, 'org.freedesktop.Notifications', 0, lambda *_: print('"ready"', flush=True), None)
+GLib.MainLoop().run()
+"#;
+
+/// A session with a desktop. It ends with its value.
+struct Session {
+    address: String,
+    shown: Receiver<Value>,
+    _desktop: Program,
+    _bus: Program,
+    _folder: TemporaryFolder,
+}
+
+impl Session {
+    /// Starts one; `words` with anything in it has the desktop never answer.
+    fn start(words: &[&str]) -> Self {
+        require_program("dbus-daemon");
+        let folder = TemporaryFolder::new();
+        let socket = folder.path().join("bus");
+        let address = format!("unix:path={}", socket.display());
+        let config = format!(
+            "<busconfig><type>session</type><listen>{address}</listen><auth>EXTERNAL</auth><policy context=\"default\">\
+             <allow send_destination=\"*\" eavesdrop=\"true\"/>\
+             <allow eavesdrop=\"true\"/><allow own=\"*\"/></policy></busconfig>"
+        );
+        let file = folder.path().join("bus.conf");
+        fs::write(&file, config).expect("a file of the test");
+        let bus = Command::new("dbus-daemon")
+            .arg(format!("--config-file={}", file.display()))
+            .args(["--nofork", "--nopidfile"])
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("dbus-daemon starts");
+        let bus = Program(bus);
+        eventually("the bus listens", || socket.exists());
+        let mut desktop = Command::new("/usr/bin/python3")
+            .args(["-c", DESKTOP])
+            .args(words)
+            .env("DBUS_SESSION_BUS_ADDRESS", &address)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("Python starts (on Debian: apt-get install python3-gi)");
+        let output = desktop.stdout.take().expect("piped");
+        let (sender, shown) = channel();
+        thread::spawn(move || {
+            for line in BufReader::new(output).lines().map_while(Result::ok) {
+                let value = serde_json::from_str(&line).unwrap_or(Value::String(line));
+                if sender.send(value).is_err() {
+                    return;
+                }
+            }
+        });
+        let session = Self { address, shown, _desktop: Program(desktop), _bus: bus, _folder: folder };
+        assert_eq!(session.next(), "ready");
+        session
+    }
+
+    /// Returns what the desktop shows next.
+    fn next(&self) -> Value {
+        self.shown.recv_timeout(*PATIENCE).expect("the desktop shows something")
+    }
+}
+
+fn scope(notifications: bool) -> TestScope {
+    let mut scope = TestScope::new().with_field("ask", json!(["fs:write"]));
+    scope.config.notifications = notifications;
+    scope.save()
+}
+
+fn write(target: &str) -> Value {
+    json!({"scope": "app", "op": "file.write", "target": target, "input": {"content": "text"}})
+}
+
+/// Connects a client, as a desktop starts one.
+async fn client(scope: &TestScope, session: &Session) -> (StdioClient, Program) {
+    let mut command = scope.command(&["mcp"]);
+    command.env("DBUS_SESSION_BUS_ADDRESS", &session.address).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut program = Program(command.stderr(Stdio::null()).spawn().expect("the program starts"));
+    let input = OwnedFd::from(program.0.stdin.take().expect("piped"));
+    let output = OwnedFd::from(program.0.stdout.take().expect("piped"));
+    let (input, output) = (pipe::Sender::from_owned_fd(input), pipe::Receiver::from_owned_fd(output));
+    let mut client = StdioClient::new(input.expect("a pipe"), output.expect("a pipe"));
+    client.initialize("2025-06-18").await;
+    (client, program)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_desktop_shows_what_waits_and_no_text_of_the_client() {
+    let session = Session::start(&[]);
+    let scope = scope(true);
+    let (mut client, _program) = client(&scope, &session).await;
+    let faked = "</body><b>Approved</b>\u{202e}&amp;\n.txt";
+    let answer = outcome(&client.call("computer_operation", write(faked)).await);
+    let id = answer["error"]["details"]["approvalId"].as_str().unwrap_or_else(|| panic!("{answer:#}"));
+    let shown = session.next();
+    let text = format!("file.write in scope app, asked by local\nbailiwick approve {id}");
+    assert_eq!(shown, json!(["Bailiwick", 0, "", "Bailiwick: approval needed", text, [], {}, -1]));
+    // The same question again shows nothing; another one does.
+    client.call("computer_operation", write(faked)).await;
+    let answer = outcome(&client.call("computer_operation", write("other.txt")).await);
+    let id = answer["error"]["details"]["approvalId"].as_str().expect("an id");
+    assert!(session.next()[4].as_str().expect("a text").ends_with(id));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nobody_waits_for_a_desktop_that_does_not_answer() {
+    let session = Session::start(&["silent"]);
+    let scope = scope(true);
+    let (mut client, _program) = client(&scope, &session).await;
+    for file in 0..20 {
+        let answer = outcome(&client.call("computer_operation", write(&format!("{file}.txt"))).await);
+        assert_eq!(answer["error"]["code"], "approval_required", "{answer:#}");
+    }
+    session.next();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_desktop_shows_nothing_where_the_config_says_so_or_the_client_asks_its_user() {
+    let session = Session::start(&[]);
+    let silent = scope(false);
+    let (mut first, _program) = client(&silent, &session).await;
+    let answer = outcome(&first.call("computer_operation", write("a.txt")).await);
+    assert_eq!(answer["error"]["code"], "approval_required", "{answer:#}");
+    let asking = scope(true).with_policy(json!({"clientApprovals": ["writes"]})).save();
+    let (mut second, _program) = client(&asking, &session).await;
+    second.call("computer_operation", write("b.txt")).await;
+    // What is shown after both is the first to be shown.
+    let asks_user = scope(true);
+    let (mut third, _program) = client(&asks_user, &session).await;
+    let answer = outcome(&third.call("computer_operation", write("c.txt")).await);
+    let id = answer["error"]["details"]["approvalId"].as_str().expect("an id");
+    assert!(session.next()[4].as_str().expect("a text").ends_with(id));
+}
