@@ -50,6 +50,8 @@ pub struct CoverageStore {
     folder: PathBuf,
     /// How much of contents is covered of one scope. A pack is begun again once a quarter more is in it.
     max_covered: u64,
+    /// How much the packs of all scopes take.
+    max_packs: u64,
 }
 
 /// A root that is read.
@@ -82,7 +84,7 @@ pub(super) struct Pack {
 impl CoverageStore {
     /// Finds the store in Bailiwick's state folder.
     pub fn below(state: &Path) -> Self {
-        Self { folder: state.join("coverage"), max_covered: MAX_COVERED_BYTES }
+        Self { folder: state.join("coverage"), max_covered: MAX_COVERED_BYTES, max_packs: MAX_PACKS_BYTES }
     }
 
     /// Looks at the roots of a scope. `before` is the state before a command that has ended now; `keep_as` is where the
@@ -120,12 +122,12 @@ impl CoverageStore {
         let (mut pack, pack_name) = match opened {
             Some(pack) => (pack, known_pack.clone()),
             None => {
-                self.make_room(&folder);
+                Self::clear(&folder);
                 let name = format!("{PACK}{}", id::new_id());
                 (Pack::new(new_private_file(&folder.join(&name))?, 0, self.max_covered), name)
             }
         };
-        let has_pack = pack_name == *known_pack;
+        let (has_pack, end_before) = (pack_name == *known_pack, pack.end);
         let ids: Vec<FileId> = roots.iter().map(|root| root.dir.id()).collect();
         let until = Instant::now() + MAX_WALK;
         let mut states = Vec::with_capacity(roots.len());
@@ -144,6 +146,9 @@ impl CoverageStore {
         }
         cancel.check()?;
         let (file, end) = pack.finish()?;
+        if end > end_before {
+            self.bound_others(&folder, end);
+        }
         let state = ScopeState { pack: pack_name, end, roots: states };
         if !has_pack || state.roots != *known {
             state.write(&folder)?;
@@ -165,16 +170,17 @@ impl CoverageStore {
         self.folder.join(&sha256_hex(scope.as_bytes())[..24])
     }
 
-    /// Removes the states of scopes that were not used for long, and the oldest where there are too many, and what is in the
-    /// folder of this one: it begins again.
-    fn make_room(&self, own: &Path) {
-        let entries =
-            |folder: &Path| fs::read_dir(folder).into_iter().flatten().flatten().collect::<Vec<_>>();
+    /// Removes what is in the folder of a scope: it begins again.
+    fn clear(own: &Path) {
         for entry in entries(own) {
             if entry.file_name() != LOCK {
                 let _ = fs::remove_file(entry.path());
             }
         }
+    }
+
+    /// Removes the states of other scopes that were not used for long, and the oldest where all take too much together.
+    fn bound_others(&self, own: &Path, own_bytes: u64) {
         let now_ms = RetentionClock::below(self.folder.parent().unwrap_or(&self.folder)).now_ms();
         let mut scopes: Vec<(Duration, u64, PathBuf)> = entries(&self.folder)
             .into_iter()
@@ -190,10 +196,10 @@ impl CoverageStore {
             .collect();
         // The longest unused last.
         scopes.sort();
-        let mut total = self.max_covered;
+        let mut total = own_bytes;
         for (idle, bytes, path) in scopes {
             total += bytes;
-            if (total > MAX_PACKS_BYTES || idle > MAX_AGE)
+            if (total > self.max_packs || idle > MAX_AGE)
                 && let Ok(Some(_lock)) = FileLock::try_take(&path, LOCK)
             {
                 let _ = remove_tree(&path);
@@ -334,6 +340,10 @@ impl ScopeState {
     }
 }
 
+fn entries(folder: &Path) -> Vec<fs::DirEntry> {
+    fs::read_dir(folder).into_iter().flatten().flatten().collect()
+}
+
 fn lock(folder: &Path, cancel: &Cancel) -> Result<FileLock, LookError> {
     create_private_dir(folder)?;
     loop {
@@ -351,9 +361,40 @@ mod tests {
     use bailiwick_platform::fs::Root;
 
     fn look(store: &CoverageStore, folder: &Path) -> Snapshot {
+        look_in(store, "app", folder)
+    }
+
+    fn look_in(store: &CoverageStore, scope: &str, folder: &Path) -> Snapshot {
         let dir = Root::open(folder).and_then(|root| root.open_dir(&RelPath::root())).expect("opened");
         let roots = vec![CoveredRoot { dir, closed: HashSet::new() }];
-        store.look("app", roots, &|_| false, None, None, &Cancel::after(MAX_WALK)).expect("looked at")
+        store.look(scope, roots, &|_| false, None, None, &Cancel::after(MAX_WALK)).expect("looked at")
+    }
+
+    #[test]
+    fn what_all_scopes_take_together_is_bounded_while_each_grows() {
+        const FILE: u64 = 1 << 16;
+        let folder = std::env::temp_dir().join(format!("bailiwick-coverage-{}", id::new_id()));
+        let store = CoverageStore { max_packs: 10 * FILE, ..CoverageStore::below(&folder.join("state")) };
+        // All begin small.
+        for round in 0..4_u8 {
+            for scope in ["one", "two", "three", "four"] {
+                let root = folder.join(scope);
+                fs::create_dir_all(&root).expect("made");
+                let size = usize::try_from(FILE).expect("small");
+                fs::write(root.join(round.to_string()), vec![round; size]).expect("written");
+                let seen = look_in(&store, scope, &root);
+                assert_eq!(
+                    seen.roots[0].nodes.values().filter(|node| node.content.is_some()).count(),
+                    usize::from(round) + 1
+                );
+                let scopes = entries(&store.folder);
+                let files = scopes.iter().flat_map(|it| entries(&it.path()));
+                let packs = files.filter(|it| it.file_name().to_string_lossy().starts_with(PACK));
+                let bytes: u64 = packs.filter_map(|it| Some(it.metadata().ok()?.len())).sum();
+                assert!(bytes <= 10 * FILE, "{bytes}");
+            }
+        }
+        remove_tree(&folder).expect("it was made above");
     }
 
     #[test]
