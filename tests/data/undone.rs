@@ -188,8 +188,14 @@ fn host() -> TestService {
     TestScope::new().with_capabilities(&capabilities).with_policy(policy).host()
 }
 
+/// As long as a computer may take that does much else.
+fn in_time() -> Value {
+    json!({"timeoutSeconds": 1_800})
+}
+
 fn undo(host: &TestService, operation: &Value) -> Value {
-    let request = json!({"scope": "app", "op": "history.undo", "input": {"operation": operation}});
+    let input = json!({"operation": operation});
+    let request = json!({"scope": "app", "op": "history.undo", "input": input, "options": in_time()});
     let answer = call(&host.service, request);
     data(&answer);
     answer
@@ -212,7 +218,8 @@ fn what_a_command_destroys_comes_back(script: &String) {
 fn run_and_undo(host: &TestService, script: &str) -> (BTreeMap<PathBuf, Facts>, Value) {
     let before = all_below(&host.root());
     let input = json!({"command": ["bash", "-c", script]});
-    let answer = call(&host.service, json!({"scope": "app", "op": "command.run", "input": input}));
+    let request = json!({"scope": "app", "op": "command.run", "input": input, "options": in_time()});
+    let answer = call(&host.service, request);
     let ran = data(&answer);
     assert_eq!(ran["exitCode"], 0, "{ran:#}");
     let after = all_below(&host.root());
