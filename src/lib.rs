@@ -15,8 +15,9 @@ pub use bailiwick_providers as providers;
 
 // The order of these lines is the layering: a module may use only the modules above it (`tests/it/architecture.rs`).
 mod installation;
-mod past_requests;
 mod scope_setup;
+mod past_requests;
+mod approvals;
 mod client_registrations;
 mod public_urls;
 mod tunnels;

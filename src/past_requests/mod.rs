@@ -8,4 +8,8 @@ pub mod find;
 pub mod kept;
 pub mod live;
 pub mod output;
+pub mod replay;
 pub mod routes;
+pub mod undo;
+pub mod undo_output;
+pub mod why;

@@ -4,6 +4,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "tools and registries are found in the user's own folders")]
 
+pub mod command_verdicts;
 pub mod commands_setup;
 pub mod difference;
 pub mod effective;
@@ -15,5 +16,6 @@ pub mod output;
 pub mod plan;
 pub mod presets;
 pub mod registries;
+pub mod scope_edit;
 pub mod scope_words;
 pub mod setup_output;

@@ -507,6 +507,7 @@ const REFUSALS_AFTER_THE_POLICY: &[(&str, &str)] = &[
     ("src/installation/home.rs", "no request: a token that a command of the user names"),
     ("src/public_urls/typed_url.rs", "no request: a token that would go without encryption"),
     ("src/scope_setup/open_folder.rs", "no request: a folder that a command of the user cannot open"),
+    ("src/scope_setup/scope_edit.rs", "no request: a folder that commands cannot be given"),
     ("src/tunnels/added_token.rs", "no request: a tunnel that would let everybody in"),
 ];
 

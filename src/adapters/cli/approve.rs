@@ -1,70 +1,39 @@
 //! `approve`: what waits for the user, who answers it here, in a terminal of their own. Requests that need approval are in
-//! [`approve_ticket`].
+//! [`crate::approvals::ticket`].
 //!
 //! A secret goes from here to the keeper of its process, and nowhere else: not through a service, a file or a log.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::Value;
 
 use bailiwick_config::Config;
 use bailiwick_contract::time::{now_ms, rfc3339};
-use bailiwick_contract::{Cancel, Capability, ErrorCode, Failure, Secret};
-use bailiwick_platform::launch::kept::{Control, ControlError};
+use bailiwick_contract::{ErrorCode, Failure};
 use bailiwick_platform::tty::{Line, Tty};
-use bailiwick_policy::{CapabilityStatus, OwnFolders, Scopes};
+use bailiwick_policy::{OwnFolders, Scopes};
 use bailiwick_providers::approval::{Approvals, Decision as ApprovalDecision, PreviewState, Ticket};
-use bailiwick_providers::process::Process;
-use bailiwick_providers::secret_prompt::{Claim, Prompt, PromptError, Prompts};
+use bailiwick_providers::secret_prompt::Prompts;
 use bailiwick_providers::terminal::Screens;
 
-use super::approve_ticket::{self, Answer, TicketOutput};
 use super::args::ApproveArgs;
 use super::home::Home;
-use super::printer::{Paint, Report, one_line, paint};
-use super::running::{prompts_to_answer, tickets_to_answer};
-use super::runtime;
+use super::printer::{Paint, Report, one_line, paint, printable};
+use super::running::tickets_to_answer;
+use super::{runtime, scope};
+use crate::approvals::secrets::{
+    self, Waiting, WaitingOutput, deliver, last_lines, not_claimed, secrets, unreadable,
+};
+use crate::approvals::ticket::{self as approve_ticket, Answer, ApprovedRules, TicketOutput, apply_rules};
 
 /// How often is looked for what comes.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
-/// How many of the last lines of a process are shown.
-const SHOWN_LINES: usize = 4;
 /// How much of a line or of a command is shown, in characters.
 const SHOWN_CHARS: usize = 300;
 
 /// What is asked. It says what each key does, since nothing is shown of what is typed.
 const QUESTION: &str = "Secret, hidden (Enter alone: later, Ctrl-R: refuse, Ctrl-C: stop): ";
-
-/// What waits for the user.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct WaitingOutput {
-    /// Its id.
-    pub id: String,
-    /// What is asked for: `secret`.
-    pub kind: &'static str,
-    /// The scope.
-    pub scope: String,
-    /// The process that gets the answer.
-    pub process_id: String,
-    /// The beginning of its command.
-    pub command: String,
-    /// The caller that asks.
-    pub caller: String,
-    /// What the client calls itself.
-    pub client: Option<String>,
-    /// The transport.
-    pub transport: String,
-    /// The client's words.
-    pub text: Value,
-    /// Since when it waits (RFC 3339).
-    pub opened_at: String,
-    /// Until when it waits (RFC 3339).
-    pub expires_at: String,
-}
 
 /// `approve --list`.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -88,12 +57,6 @@ pub struct ApproveOutput {
     pub refused: Vec<String>,
     /// The ids of what waits on.
     pub left: Vec<String>,
-}
-
-/// A prompt with its process, both as they are now.
-struct Waiting {
-    prompt: Prompt,
-    process: Arc<Process>,
 }
 
 /// Something that waits for the user.
@@ -175,7 +138,8 @@ impl Approver {
     /// Returns what waits and can still be answered, requests first.
     fn waiting(&self) -> Result<Vec<Item>, Failure> {
         let tickets = tickets_to_answer(&self.home)?.into_iter();
-        let secrets = self.secrets()?.into_iter().map(|waiting| Item::Secret(Box::new(waiting)));
+        let secrets =
+            secrets(&self.home, &self.scopes)?.into_iter().map(|waiting| Item::Secret(Box::new(waiting)));
         Ok(tickets.map(|ticket| Item::Ticket(Box::new(ticket))).chain(secrets).collect())
     }
 
@@ -187,22 +151,11 @@ impl Approver {
                 return Err(Failure::invalid("ID", "a secret is typed, not approved")
                     .hint(format!("Run `bailiwick approve {}`.", it.id())));
             };
-            said.push_str(&approve_ticket::answer(&self.home, ticket, answer)?);
+            said.push_str(&approve_ticket::answer(&self.home, ticket, answer, change_scope)?);
             answered.push(ticket.id.clone());
         }
         let done = ApproveOutput { ok: true, answered, refused: Vec::new(), left: Vec::new() };
         Ok(Report::of(said, &done))
-    }
-
-    /// Returns the secrets that can still be answered: the process lives, and its scope still lets clients write to it.
-    fn secrets(&self) -> Result<Vec<Waiting>, Failure> {
-        let waiting = prompts_to_answer(&self.home).map_err(|error| unreadable(&error))?;
-        let may_be_written = |scope: &str| {
-            let standing = self.scopes.find(scope).map(|scope| scope.standing(Capability::ProcessManage));
-            matches!(standing, Some(CapabilityStatus::Granted | CapabilityStatus::Ask))
-        };
-        let answerable = waiting.into_iter().filter(|(prompt, _)| may_be_written(&prompt.scope));
-        Ok(answerable.map(|(prompt, process)| Waiting { prompt, process }).collect())
     }
 
     fn refuse_all(&self, waiting: &[Item]) -> Result<Report, Failure> {
@@ -214,7 +167,7 @@ impl Approver {
                     claim.refused().map_err(|error| unreadable(&error))?;
                 }
                 Item::Ticket(ticket) => {
-                    approve_ticket::answer(&self.home, ticket, Answer::Refuse)?;
+                    approve_ticket::answer(&self.home, ticket, Answer::Refuse, change_scope)?;
                 }
             }
             refused.push(it.id().to_owned());
@@ -315,7 +268,7 @@ impl Approver {
                 tty.write("That is none of the answers.\n").await.map_err(|error| terminal_gone(&error))?;
                 continue;
             };
-            return match approve_ticket::answer(&self.home, ticket, answer) {
+            return match approve_ticket::answer(&self.home, ticket, answer, change_scope) {
                 Ok(said) => {
                     tty.write(&format!("{said}\n")).await.map_err(|error| terminal_gone(&error))?;
                     Ok(if answer == Answer::Refuse { Decision::Refused } else { Decision::Answered })
@@ -402,7 +355,7 @@ impl Approver {
             clipped(&prompt.transport),
             prompt.text.quoted(),
         );
-        for (at, line) in self.last_lines(process).iter().enumerate() {
+        for (at, line) in last_lines(&self.screens, process).iter().enumerate() {
             let label = if at == 0 { "it shows" } else { "" };
             text.push_str(&format!("  {label:<9} | {}\n", clipped(line)));
         }
@@ -412,40 +365,6 @@ impl Approver {
              it is up to the process.\n\n",
         );
         text
-    }
-
-    /// Returns the last lines that a process has printed: what it asks for, as a rule.
-    fn last_lines(&self, process: &Arc<Process>) -> Vec<String> {
-        let lines = if process.facts.has_terminal {
-            let cancel = Cancel::after(Duration::from_secs(5));
-            let shown = self.screens.look(process, &cancel, |screen, _| screen.picture(100_000).lines);
-            shown.unwrap_or_default()
-        } else {
-            let tail = process.open().ok().and_then(|kept| kept.tail(4_096).ok());
-            let bytes: Vec<u8> =
-                tail.into_iter().flat_map(|read| read.frames).flat_map(|it| it.bytes).collect();
-            String::from_utf8_lossy(&bytes).lines().map(str::to_owned).collect()
-        };
-        let lines: Vec<String> = lines.into_iter().filter(|line| !line.trim().is_empty()).collect();
-        lines[lines.len().saturating_sub(SHOWN_LINES)..].to_vec()
-    }
-}
-
-/// Hands the secret to the keeper. Where that fails the prompt waits again, unless the process is gone.
-async fn deliver(it: &Waiting, secret: &Secret, claim: Claim) -> Result<(), Failure> {
-    let given = match Control::connect(it.process.folder()).await {
-        Ok(mut control) => control.secret(secret.bytes()).await,
-        Err(error) => Err(error),
-    };
-    match given {
-        Ok(()) => claim.answered().map_err(|error| unreadable(&error)),
-        Err(error) => {
-            let _ = match error {
-                ControlError::Gone => claim.refused(),
-                _ => claim.put_back(),
-            };
-            Err(Failure::new(ErrorCode::ExecutionFailed, format!("nothing was sent: {error}")))
-        }
     }
 }
 
@@ -520,7 +439,7 @@ fn list(approvals: &Approvals, waiting: &[Item]) -> Report {
     };
     let output = ApproveListOutput {
         ok: true,
-        waiting: secrets.map(facts).collect(),
+        waiting: secrets.map(secrets::facts).collect(),
         approvals: tickets
             .map(|ticket| approve_ticket::facts(ticket, approvals.preview(&ticket.id)))
             .collect(),
@@ -529,23 +448,6 @@ fn list(approvals: &Approvals, waiting: &[Item]) -> Report {
     match note {
         Some(note) => report.note(note),
         None => report,
-    }
-}
-
-fn facts(it: &Waiting) -> WaitingOutput {
-    let Waiting { prompt, process } = it;
-    WaitingOutput {
-        id: prompt.id.clone(),
-        kind: "secret",
-        scope: prompt.scope.clone(),
-        process_id: prompt.process_id.clone(),
-        command: process.facts.preview.clone(),
-        caller: prompt.caller.clone(),
-        client: prompt.client.clone(),
-        transport: prompt.transport.clone(),
-        text: serde_json::to_value(&prompt.text).expect("a text has a JSON form"),
-        opened_at: rfc3339(prompt.opened_at_ms),
-        expires_at: rfc3339(prompt.expires_at_ms),
     }
 }
 
@@ -566,19 +468,14 @@ fn clipped(text: &str) -> String {
     }
 }
 
-fn not_claimed(error: &PromptError) -> Failure {
-    let code = match error {
-        PromptError::Io(_) => ErrorCode::ProviderUnavailable,
-        _ => ErrorCode::Conflict,
-    };
-    Failure::new(code, format!("{error}; nothing was sent"))
-}
-
-fn unreadable(error: &std::io::Error) -> Failure {
-    Failure::new(ErrorCode::ProviderUnavailable, format!("what waits for you cannot be read: {error}"))
-        .hint("Check the owner, the permissions and the free space of the state folder.")
-}
-
 fn terminal_gone(error: &std::io::Error) -> Failure {
     Failure::new(ErrorCode::ProviderUnavailable, format!("the terminal does not answer: {error}"))
+}
+
+fn change_scope(home: &Home, id: &str, rules: &ApprovedRules) -> Result<String, Failure> {
+    let report = scope::change(home, id, |scope| {
+        apply_rules(scope, rules);
+        Ok(())
+    })?;
+    Ok(printable(&report.text))
 }

@@ -6,7 +6,6 @@
 #![expect(clippy::disallowed_methods, reason = "a person's commands deal with the user's own paths")]
 
 mod approve;
-mod approve_ticket;
 mod args;
 mod ask;
 mod bundle;

@@ -1,130 +1,24 @@
-//! `policy learn`: the smallest rules that would have spared you the approvals that you have given.
-//!
-//! Each proposal is tried before it is printed: the scope is compiled with it, and the request judged again.
+//! `policy learn`: the rules that would have spared you approvals, shown and made.
 
-use std::collections::BTreeMap;
-
-use schemars::JsonSchema;
-use serde::Serialize;
-use serde_json::Value;
-
-use bailiwick_config::Config;
 use bailiwick_contract::Failure;
-use bailiwick_contract::command::is_program_name;
-use bailiwick_engine::operations::FAMILIES;
-use bailiwick_engine::registry::Registry;
-use bailiwick_engine::requests::StoredJudge;
-use bailiwick_history::{Entry, Filter};
-use bailiwick_policy::command::Decision;
-use bailiwick_policy::{OwnFolders, Question, Scopes};
+use bailiwick_contract::time::now_ms;
 
-use super::approve_ticket::{ApprovedRules, apply_rules};
 use super::args::PolicyLearnArgs;
 use super::home::Home;
 use super::local_time::since;
-use super::policy_replay::{Rights, about};
 use super::printer::{Printer, Report, one_line, printable};
-use super::{history, scope};
-
-/// How many rows are read at a time.
-const ROWS: usize = 1_000;
-/// How the history calls a decision of the user.
-const APPROVAL: &str = "approval";
-
-/// A change of a scope's rules.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct ProposalOutput {
-    /// The scope.
-    pub scope: String,
-    /// How many approvals it would have spared.
-    pub approvals: usize,
-    /// What was approved: the command or target of each request.
-    pub covers: Vec<String>,
-    /// The commands that make the change.
-    pub commands: Vec<String>,
-}
-
-/// `policy learn`.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct PolicyLearnOutput {
-    /// Always true.
-    pub ok: bool,
-    /// How many approvals the history has.
-    pub approvals: usize,
-    /// How many of them the rules of now would not ask for.
-    pub not_asked_now: usize,
-    /// How many cannot be judged again, or are asked for whatever the rules are.
-    pub without_rule: usize,
-    /// The proposed changes.
-    pub proposals: Vec<ProposalOutput>,
-    /// Whether the scopes were changed.
-    pub applied: bool,
-}
+use super::scope;
+use crate::approvals::learn::{PolicyLearnOutput, Proposals, propose};
+use crate::approvals::ticket::apply_rules;
 
 /// Proposes rules, and makes the change where that is wanted.
 ///
 /// # Errors
-/// When config, tokens or history cannot be read; those of changing a scope.
+/// Those of [`propose`], and of changing a scope.
 pub fn run(home: &Home, printer: Printer, args: &PolicyLearnArgs) -> Result<Report, Failure> {
-    let config = home.config()?;
-    let learner =
-        Learner { home, config: &config, registry: Registry::new(FAMILIES), rights: Rights::of(home)? };
-    let mut proposals = BTreeMap::new();
-    let (mut approvals, mut not_asked_now, mut without_rule) = (0, 0, 0);
-    for asked in approved(home, args)? {
-        approvals += 1;
-        // What retention has removed is gone with its rule.
-        let Ok(row) = history::find_entry(home, None, &asked) else {
-            without_rule += 1;
-            continue;
-        };
-        match learner.propose(&row)? {
-            Learned::NotAsked => not_asked_now += 1,
-            Learned::Nothing => without_rule += 1,
-            Learned::Rules(rules) => {
-                let key = (row.scope.clone(), rules.commands(&row.scope));
-                let proposal = proposals.entry(key).or_insert_with(|| (rules, Vec::new(), 0));
-                let about = about(&row);
-                if !proposal.1.contains(&about) {
-                    proposal.1.push(about);
-                }
-                proposal.2 += 1;
-            }
-        }
-    }
-    let mut text = String::new();
-    let (mut listed, mut changes) = (Vec::new(), Vec::new());
-    for ((id, commands), (rules, covers, count)) in proposals {
-        let shown: Vec<String> = covers.iter().map(|it| one_line(it)).collect();
-        text.push_str(&format!(
-            "Approved {} in scope {}: {}\n",
-            counted(count, "time"),
-            one_line(&id),
-            shown.join(", ")
-        ));
-        for command in &commands {
-            text.push_str(&format!("  {}\n", printable(command)));
-        }
-        changes.push((id.clone(), rules));
-        listed.push(ProposalOutput { scope: id, approvals: count, covers, commands });
-    }
-    if listed.is_empty() {
-        text.push_str("No rules to propose.\n");
-    }
-    text.push_str(&format!(
-        "{}: {not_asked_now} no longer asked for, {without_rule} that no rule can replace or that cannot be judged again\n",
-        counted(approvals, "approval")
-    ));
-    let output = PolicyLearnOutput {
-        ok: true,
-        approvals,
-        not_asked_now,
-        without_rule,
-        proposals: listed,
-        applied: false,
-    };
+    let since_ms = args.since.as_deref().map(|when| since(when, now_ms())).transpose()?;
+    let Proposals { output, changes } = propose(home, args.scope.as_deref(), since_ms)?;
+    let text = text(&output);
     if changes.is_empty() || !args.apply {
         let report = Report::of(text, &output);
         return Ok(match changes.is_empty() {
@@ -146,111 +40,25 @@ pub fn run(home: &Home, printer: Printer, args: &PolicyLearnArgs) -> Result<Repo
     })
 }
 
+fn text(output: &PolicyLearnOutput) -> String {
+    let mut text = String::new();
+    for it in &output.proposals {
+        let covers: Vec<String> = it.covers.iter().map(|it| one_line(it)).collect();
+        let (times, scope) = (counted(it.approvals, "time"), one_line(&it.scope));
+        text.push_str(&format!("Approved {times} in scope {scope}: {}\n", covers.join(", ")));
+        text.extend(it.commands.iter().map(|command| format!("  {}\n", printable(command))));
+    }
+    if output.proposals.is_empty() {
+        text.push_str("No rules to propose.\n");
+    }
+    let PolicyLearnOutput { not_asked_now, without_rule, .. } = output;
+    text.push_str(&format!(
+        "{}: {not_asked_now} no longer asked for, {without_rule} that no rule can replace or that cannot be judged again\n",
+        counted(output.approvals, "approval")
+    ));
+    text
+}
+
 fn counted(number: usize, one: &str) -> String {
     if number == 1 { format!("1 {one}") } else { format!("{number} {one}s") }
-}
-
-/// Returns the ids of the requests that were approved.
-fn approved(home: &Home, args: &PolicyLearnArgs) -> Result<Vec<String>, Failure> {
-    let now = bailiwick_contract::time::now_ms();
-    let mut filter = Filter {
-        scope: args.scope.clone(),
-        op: Some(APPROVAL.to_owned()),
-        ok: Some(true),
-        since_ms: args.since.as_deref().map(|when| since(when, now)).transpose()?,
-        limit: ROWS,
-        ..Filter::default()
-    };
-    let mut asked = Vec::new();
-    loop {
-        let page = history::read(home, &filter)?;
-        let given = page.entries.iter().filter(|row| {
-            let words = row.summary.as_deref().and_then(|it| it.split(':').next()).unwrap_or_default();
-            words.starts_with("approved") && !words.ends_with("in the client")
-        });
-        asked.extend(given.filter_map(|row| {
-            let kept: Value = serde_json::from_str(row.template.as_deref()?).ok()?;
-            kept["asked"].as_str().map(str::to_owned)
-        }));
-        if page.next.is_none() {
-            return Ok(asked);
-        }
-        filter.cursor = page.next;
-    }
-}
-
-/// What an approval teaches.
-enum Learned {
-    /// The rules of now do not ask for it.
-    NotAsked,
-    /// No rule spares it, or it cannot be judged again.
-    Nothing,
-    /// These rules spare it.
-    Rules(ApprovedRules),
-}
-
-struct Learner<'a> {
-    home: &'a Home,
-    config: &'a Config,
-    registry: Registry,
-    rights: Rights,
-}
-
-impl Learner<'_> {
-    fn propose(&self, row: &Entry) -> Result<Learned, Failure> {
-        let (decision, question) = self.judge(row, self.config)?;
-        let question = match (decision, question) {
-            (Some(Decision::Allow), _) => return Ok(Learned::NotAsked),
-            (Some(Decision::Ask), Some(question)) => question,
-            _ => return Ok(Learned::Nothing),
-        };
-        for rules in candidates(&question) {
-            let mut config = self.config.clone();
-            let Some(scope) = config.scopes.iter_mut().find(|scope| scope.id == row.scope) else { continue };
-            apply_rules(scope, &rules);
-            if self.judge(row, &config)?.0 == Some(Decision::Allow) {
-                return Ok(Learned::Rules(rules));
-            }
-        }
-        Ok(Learned::Nothing)
-    }
-
-    fn judge(
-        &self,
-        row: &Entry,
-        config: &Config,
-    ) -> Result<(Option<Decision>, Option<Box<Question>>), Failure> {
-        let scopes = Scopes::compile(config, &OwnFolders::of(&self.home.dirs))?;
-        let caller = |name: &str, transport| self.rights.caller(name, transport);
-        let judged = StoredJudge::new(&scopes, &self.registry, &caller).judge(row);
-        Ok(judged.map_or((None, None), |it| (Some(it.decision), it.question)))
-    }
-}
-
-/// Returns changes that may spare a question, the smallest first.
-fn candidates(question: &Question) -> Vec<ApprovedRules> {
-    let Some(change) = &question.change else { return Vec::new() };
-    let widest = ApprovedRules {
-        capabilities: question.capabilities.clone(),
-        removed: change.removed.clone(),
-        added: change.added.clone(),
-        files: change.files.clone(),
-        hosts: Vec::new(),
-    };
-    let exact: Option<Vec<String>> = question.commands.iter().map(|(_, words)| exact_rule(words)).collect();
-    let exact = exact.filter(|rules| !rules.is_empty()).map(|added| ApprovedRules {
-        added,
-        removed: Vec::new(),
-        ..widest.clone()
-    });
-    exact.into_iter().chain([widest]).collect()
-}
-
-/// Returns the rule that matches these words and no others, where a line can say it.
-fn exact_rule(words: &[String]) -> Option<String> {
-    let is_plain = |word: &String| {
-        !word.is_empty() && word.bytes().all(|it| it.is_ascii_alphanumeric() || b"-_./=:@+,%".contains(&it))
-    };
-    let program = words.first()?;
-    (is_program_name(program) && words.iter().all(is_plain)).then(|| words.join(" "))
 }

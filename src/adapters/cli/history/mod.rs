@@ -8,8 +8,7 @@ mod views;
 use crate::past_requests::{kept, output};
 pub use follow::watch;
 
-pub use crate::past_requests::find::{find_entry, read, short_id};
-pub use kept::{KeptChanges, UndoState, scope_of_key};
+pub use crate::past_requests::find::{find_entry, short_id};
 pub use output::{
     ConnectionsOutput, EntryOutput, FailedReplayOutput, GetOutput, LastOutput, SessionsOutput, TimelineOutput,
 };

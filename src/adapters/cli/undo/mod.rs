@@ -3,10 +3,8 @@
 //! Finds the changes in the store, and has `history.undo` take them back: in the running service, or without one.
 
 mod args;
-mod find;
-mod output;
 mod run;
 
+pub use crate::past_requests::undo_output::UndoOutput;
 pub use args::UndoArgs;
-pub use output::UndoOutput;
 pub use run::run;

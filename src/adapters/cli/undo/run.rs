@@ -13,8 +13,8 @@ use super::super::home::Home;
 use super::super::local_time::day_and_time;
 use super::super::printer::{Printer, Report, one_line, printable, table, to_user};
 use super::args::UndoArgs;
-use super::find::{UndoRequest, find};
-use super::output::{UndoOutput, UndoneChangeOutput, UndoneFileOutput};
+use crate::past_requests::undo::{UndoChoice, UndoRequest, find};
+use crate::past_requests::undo_output::{UndoOutput, UndoneChangeOutput, UndoneFileOutput};
 
 /// How many changes are listed; the others are counted.
 const LISTED: usize = 20;
@@ -29,7 +29,14 @@ pub fn run(home: &Home, printer: Printer, args: &UndoArgs) -> Result<Report, Fai
         let first = Envelope { op: "computer.info".to_owned(), ..Envelope::default() };
         submit(home, None, Ok(vec![first]))?;
     }
-    let wanted = find(home, args)?;
+    let wanted = find(
+        home,
+        &UndoChoice {
+            operation: args.operation.clone(),
+            since: args.since.clone(),
+            scope: args.scope.clone(),
+        },
+    )?;
     let is_asked = !args.yes && !args.dry_run && ask::is_possible(printer);
     if args.dry_run || is_asked {
         let mut preview = ask_service(home, printer, &wanted, true)?;

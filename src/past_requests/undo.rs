@@ -9,11 +9,22 @@ use bailiwick_contract::time::{now_ms, rfc3339};
 use bailiwick_contract::{ErrorCode, Failure, id};
 use bailiwick_providers::versions::VersionStore;
 
-use super::super::history::{KeptChanges, UndoState, find_entry, scope_of_key, short_id};
-use super::super::home::Home;
-use super::super::local_time::since;
-use super::super::scope::place_of;
-use super::args::UndoArgs;
+use super::find::{find_entry, short_id};
+use super::kept::{KeptChanges, UndoState, scope_of_key};
+use crate::installation::home::Home;
+use crate::installation::local_time::since;
+use crate::scope_setup::scope_words::place_of;
+
+/// Which changes the user means.
+#[derive(Debug, Clone, Default)]
+pub struct UndoChoice {
+    /// Those of this request.
+    pub operation: Option<String>,
+    /// Those since this time.
+    pub since: Option<String>,
+    /// Those of this scope.
+    pub scope: Option<String>,
+}
 
 /// What `history.undo` is asked for.
 pub struct UndoRequest {
@@ -28,7 +39,7 @@ pub struct UndoRequest {
 /// # Errors
 /// `not_found` if nothing of it is kept; `invalid_request` if it is in several scopes; `conflict` if it was taken back
 /// before.
-pub fn find(home: &Home, args: &UndoArgs) -> Result<UndoRequest, Failure> {
+pub fn find(home: &Home, args: &UndoChoice) -> Result<UndoRequest, Failure> {
     let config = home.config()?;
     if let Some(scope) = &args.scope {
         place_of(&config, scope)?;
@@ -47,7 +58,7 @@ fn request(scope: &str, input: Value) -> UndoRequest {
     UndoRequest { scope: scope.to_owned(), input }
 }
 
-fn of_operation(home: &Home, args: &UndoArgs, id: &str) -> Result<UndoRequest, Failure> {
+fn of_operation(home: &Home, args: &UndoChoice, id: &str) -> Result<UndoRequest, Failure> {
     let entry = find_entry(home, args.scope.as_deref(), id)?;
     let id = entry.operation_id.as_str();
     let kept = KeptChanges::since(home, id::began_ms(id).unwrap_or(entry.at_ms));
@@ -67,7 +78,7 @@ fn of_operation(home: &Home, args: &UndoArgs, id: &str) -> Result<UndoRequest, F
     }
 }
 
-fn since_time(home: &Home, args: &UndoArgs, when: &str) -> Result<UndoRequest, Failure> {
+fn since_time(home: &Home, args: &UndoChoice, when: &str) -> Result<UndoRequest, Failure> {
     let (now, since_ms) = (now_ms(), since(when, now_ms())?);
     let keys = KeptChanges::keys(home);
     let mut scopes = BTreeSet::new();
@@ -97,7 +108,7 @@ fn since_time(home: &Home, args: &UndoArgs, when: &str) -> Result<UndoRequest, F
     }
 }
 
-fn newest(home: &Home, args: &UndoArgs) -> Result<UndoRequest, Failure> {
+fn newest(home: &Home, args: &UndoChoice) -> Result<UndoRequest, Failure> {
     let keys = KeptChanges::keys(home);
     let mut taken_back = BTreeSet::new();
     let mut found = None;

@@ -1,4 +1,4 @@
-//! What `undo` prints with `--json`.
+//! What taking changes back did, as `undo` prints it with `--json`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

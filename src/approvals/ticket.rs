@@ -16,10 +16,12 @@ use bailiwick_providers::approval::{
     ApprovalError, ApprovalTerm, Approvals, Decision, EffectPreview, PathChange, Ticket,
 };
 
-use super::home::Home;
-use super::printer::{one_line, printable};
-use super::running::unusable_approvals;
-use super::scope;
+use crate::installation::home::Home;
+use crate::installation::running::unusable_approvals;
+use crate::installation::text::one_line;
+
+/// Makes a change of the rules of a scope, and says in words what that changes.
+pub type ChangeScope = fn(&Home, &str, &ApprovedRules) -> Result<String, Failure>;
 
 /// What `h` answers at the terminal: an hour.
 pub const AN_HOUR_MS: i64 = 60 * 60 * 1_000;
@@ -234,7 +236,7 @@ pub fn facts(ticket: &Ticket, preview: Option<EffectPreview>) -> TicketOutput {
 /// # Errors
 /// `conflict` if it does not wait any more, `invalid_request` for an answer that it does not take, those of the config
 /// and of the history; nothing is approved then.
-pub fn answer(home: &Home, ticket: &Ticket, answer: Answer) -> Result<String, Failure> {
+pub fn answer(home: &Home, ticket: &Ticket, answer: Answer, change: ChangeScope) -> Result<String, Failure> {
     let now = now_ms();
     let (approved, life_ms) = match answer {
         Answer::Once => {
@@ -261,29 +263,31 @@ pub fn answer(home: &Home, ticket: &Ticket, answer: Answer) -> Result<String, Fa
     let store = Approvals::below(&home.dirs.state);
     let log = Log::open(home, ticket, answer)?;
     log.write(Phase::Received, None)?;
-    let done = decide(home, &store, &decision, answer);
+    let done = decide(home, &store, &decision, answer, change);
     log.write(Phase::Finished, done.as_ref().err())?;
     done
 }
 
-fn decide(home: &Home, store: &Approvals, decision: &Decision, answer: Answer) -> Result<String, Failure> {
+fn decide(
+    home: &Home,
+    store: &Approvals,
+    decision: &Decision,
+    answer: Answer,
+    change: ChangeScope,
+) -> Result<String, Failure> {
     if answer != Answer::Always {
         store.decide(decision).map_err(|error| not_decided(&error))?;
         return Ok(format!("{}\n", answer.in_words(&decision.ticket)));
     }
     let ticket = &decision.ticket;
-    let rules = rules_of(ticket);
-    let report = scope::change(home, &ticket.scope, |scope| {
-        apply_rules(scope, &rules);
-        Ok(())
-    })?;
+    let text = change(home, &ticket.scope, &rules_of(ticket))?;
     // The rule allows it, and nothing else is granted. Where somebody has answered meanwhile the rule applies all the same.
     // The proxy of a command that runs keeps the rules that it was started with, and finds the approval.
     let _ = match ticket.hosts_to_add.is_empty() {
         true => store.decide_by_rule(decision),
         false => store.decide(decision),
     };
-    Ok(printable(&report.text))
+    Ok(text)
 }
 
 fn session(ticket: &Ticket) -> Result<ApprovalTerm, Failure> {
