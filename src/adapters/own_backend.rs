@@ -1,11 +1,13 @@
 //! The backend of an installation for its user's own commands: the running service, or one in this process.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use bailiwick_contract::{Envelope, ErrorCode, Failure, Transport};
+use bailiwick_providers::process::Process;
 
 use super::auth::KeyRing;
 use super::backend::{Backend, Embed, Embedded, Origin};
@@ -85,4 +87,20 @@ pub fn failure_of(error: &Value) -> Failure {
         failure.details.clone_from(details);
     }
     failure
+}
+
+/// Has the service end a process. Returns whether it did.
+pub async fn end_process(home: &Home, process: &Process, grace: Duration) -> bool {
+    let Ok(backend) = backend(home, Transport::Cli, None).await else { return false };
+    let mut envelope = Envelope {
+        scope: Some(process.facts.scope.clone()),
+        op: "process.stop".to_owned(),
+        target: Some(process.facts.id.clone()),
+        ..Envelope::default()
+    };
+    envelope.options.insert("graceSeconds".to_owned(), json!(grace.as_secs()));
+    envelope
+        .options
+        .insert("timeoutSeconds".to_owned(), json!(grace.as_secs().saturating_add(10).min(3_600)));
+    backend.submit(Ok(envelope), &CancellationToken::new()).await.ok
 }

@@ -11,6 +11,7 @@ use serde_json::Value;
 use bailiwick_config::Config;
 use bailiwick_contract::Failure;
 use bailiwick_contract::command::is_program_name;
+use bailiwick_contract::time::now_ms;
 use bailiwick_engine::operations::FAMILIES;
 use bailiwick_engine::registry::Registry;
 use bailiwick_engine::requests::StoredJudge;
@@ -20,6 +21,7 @@ use bailiwick_policy::{OwnFolders, Question, Scopes};
 
 use super::ticket::{ApprovedRules, apply_rules};
 use crate::installation::home::Home;
+use crate::installation::local_time::since;
 use crate::past_requests::find::{find_entry, read};
 use crate::past_requests::replay::{Rights, about};
 
@@ -72,13 +74,13 @@ pub struct Proposals {
 ///
 /// # Errors
 /// When config, tokens or history cannot be read.
-pub fn propose(home: &Home, only: Option<&str>, since_ms: Option<i64>) -> Result<Proposals, Failure> {
+pub fn propose(home: &Home, only: Option<&str>, when: Option<&str>) -> Result<Proposals, Failure> {
     let config = home.config()?;
     let learner =
         Learner { home, config: &config, registry: Registry::new(FAMILIES), rights: Rights::of(home)? };
     let mut proposals = BTreeMap::new();
     let (mut approvals, mut not_asked_now, mut without_rule) = (0, 0, 0);
-    for asked in approved(home, only, since_ms)? {
+    for asked in approved(home, only, when)? {
         approvals += 1;
         // What retention has removed is gone with its rule.
         let Ok(row) = find_entry(home, None, &asked) else {
@@ -116,12 +118,12 @@ pub fn propose(home: &Home, only: Option<&str>, since_ms: Option<i64>) -> Result
 }
 
 /// Returns the ids of the requests that were approved.
-fn approved(home: &Home, only: Option<&str>, since_ms: Option<i64>) -> Result<Vec<String>, Failure> {
+fn approved(home: &Home, only: Option<&str>, when: Option<&str>) -> Result<Vec<String>, Failure> {
     let mut filter = Filter {
         scope: only.map(str::to_owned),
         op: Some(APPROVAL.to_owned()),
         ok: Some(true),
-        since_ms,
+        since_ms: when.map(|when| since(when, now_ms())).transpose()?,
         limit: ROWS,
         ..Filter::default()
     };

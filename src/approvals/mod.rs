@@ -5,3 +5,4 @@
 pub mod learn;
 pub mod secrets;
 pub mod ticket;
+pub mod untrusted;

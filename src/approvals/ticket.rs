@@ -9,7 +9,7 @@ use bailiwick_config::{CommandRule, NetworkRule, ScopeConfig};
 use bailiwick_contract::time::{now_ms, rfc3339};
 use bailiwick_contract::{Caller, Capability, ErrorCode, Failure, Transport};
 use bailiwick_engine::service::decision_event;
-use bailiwick_history::{EventDraft, HistoryHandle, HistorySettings, Phase};
+use bailiwick_history::{EventDraft, HistoryHandle, Phase};
 use bailiwick_platform::machine::BootMoment;
 use bailiwick_platform::quoting::quote;
 use bailiwick_providers::approval::{
@@ -389,12 +389,7 @@ struct Log {
 impl Log {
     fn open(home: &Home, ticket: &Ticket, answer: Answer) -> Result<Self, Failure> {
         let config = home.config()?;
-        let history = HistoryHandle::start(HistorySettings {
-            folder: home.dirs.state.clone(),
-            machine_id: config.machine_id,
-            max_age_days: config.history.max_age_days,
-            max_megabytes: config.history.max_megabytes,
-        });
+        let history = home.history(&config);
         let event = decision_event(ticket, &answer.in_words(ticket), &Caller::local(Transport::Cli));
         Ok(Self { history, event })
     }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use bailiwick_config::{Config, ConfigError, Tokens, edit_lock};
 use bailiwick_contract::{Caller, ErrorCode, Failure, Transport, id, time};
 use bailiwick_engine::service::{Service, ServiceSettings};
+use bailiwick_history::{HistoryHandle, HistorySettings};
 use bailiwick_platform::dirs::{self, Dirs};
 use bailiwick_platform::fs::FileLock;
 use bailiwick_platform::paths;
@@ -207,6 +208,16 @@ impl Home {
     /// `provider_unavailable` with the place and the fix.
     pub fn tokens(&self) -> Result<Tokens, Failure> {
         Tokens::load(&self.dirs).map_err(|error| error.for_person())
+    }
+
+    /// Opens the history, to write what the user has decided.
+    pub fn history(&self, config: &Config) -> HistoryHandle {
+        HistoryHandle::start(HistorySettings {
+            folder: self.dirs.state.clone(),
+            machine_id: config.machine_id.clone(),
+            max_age_days: config.history.max_age_days,
+            max_megabytes: config.history.max_megabytes,
+        })
     }
 
     /// Starts a service in this process, which notices changes of the config.

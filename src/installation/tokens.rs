@@ -103,18 +103,26 @@ pub struct TokenCodeOutput {
     pub code: String,
 }
 
-/// Creates a token.
+/// Refuses scopes that there are not.
 ///
 /// # Errors
-/// `unknown_scope`; `conflict` for a name that is taken; when the tokens cannot be read or written.
-pub fn create(home: &Home, new: NewToken, now: i64) -> Result<(TokenRecord, String), Failure> {
+/// `unknown_scope`; when the config cannot be read.
+pub fn check_scopes(home: &Home, scopes: &[String]) -> Result<(), Failure> {
     let config = home.config()?;
     let ids = || config.scopes.iter().map(|scope| scope.id.as_str());
-    if let Some(unknown) = new.scopes.iter().find(|id| *id != "*" && !ids().any(|known| known == **id)) {
+    if let Some(unknown) = scopes.iter().find(|id| *id != "*" && !ids().any(|known| known == **id)) {
         let failure =
             Failure::new(ErrorCode::UnknownScope, format!("there is no scope `{}`", one_line(unknown)));
         return Err(with_nearest(failure, unknown, ids(), "`bailiwick scope list` shows them."));
     }
+    Ok(())
+}
+
+/// Creates a token.
+///
+/// # Errors
+/// `conflict` for a name that is taken; when the tokens cannot be read or written.
+pub fn create(home: &Home, new: NewToken, now: i64) -> Result<(TokenRecord, String), Failure> {
     home.edit_tokens(|tokens| {
         if tokens.find(&new.name).is_some() {
             return Err(Failure::new(

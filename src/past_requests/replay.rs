@@ -10,6 +10,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use bailiwick_config::{Config, Tokens};
+use bailiwick_contract::time::now_ms;
 use bailiwick_contract::{Caller, Failure, Transport};
 use bailiwick_engine::operations::FAMILIES;
 use bailiwick_engine::registry::Registry;
@@ -22,6 +23,7 @@ use bailiwick_policy::{OwnFolders, Scopes, UntrustedRead};
 use super::find::read;
 use crate::installation::home::Home;
 use crate::installation::known_token::known;
+use crate::installation::local_time::since;
 use crate::scope_setup::scope_words::place_of;
 
 /// How many rows are read at a time.
@@ -105,11 +107,16 @@ pub fn replay(
     home: &Home,
     file: &Path,
     scope: Option<&str>,
-    since_ms: Option<i64>,
+    when: Option<&str>,
 ) -> Result<PolicyReplayOutput, Failure> {
     let config = Config::load(file).map_err(|error| error.for_person())?;
     let scopes = Scopes::compile(&config, &OwnFolders::of(&home.dirs))?;
-    let filter = Filter { scope: scope.map(str::to_owned), since_ms, limit: ROWS, ..Filter::default() };
+    let filter = Filter {
+        scope: scope.map(str::to_owned),
+        since_ms: when.map(|when| since(when, now_ms())).transpose()?,
+        limit: ROWS,
+        ..Filter::default()
+    };
     let registry = Registry::new(FAMILIES);
     scopes.all().try_for_each(|scope| registry.check_asked_operations(scope))?;
     if let Some(id) = scope {

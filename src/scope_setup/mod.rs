@@ -8,6 +8,7 @@ pub mod command_verdicts;
 pub mod commands_setup;
 pub mod difference;
 pub mod effective;
+pub mod explanation;
 pub mod grant_change;
 pub mod grants;
 pub mod offer;

@@ -2,21 +2,17 @@
 //!
 //! A command in place of a request is explained by [`command_policy`].
 
-use schemars::JsonSchema;
-use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use bailiwick_contract::{Envelope, Failure, Transport};
-use bailiwick_engine::operations::FAMILIES;
-use bailiwick_engine::registry::Registry;
-use bailiwick_policy::{Case, StageVerdict, Verdict, explain};
-use bailiwick_providers::untrusted_reads::UntrustedReads;
+use bailiwick_contract::Failure;
+use bailiwick_policy::{StageVerdict, Verdict};
 
 use super::args::Shared;
 use super::call::Words;
 use super::command_policy;
 use super::home::Home;
 use super::printer::{Paint, Report, one_line, paint, printable, to_user};
+use crate::scope_setup::explanation::Explanation;
 
 const HELP: &str = "\
 Print each stage's verdict on a request, without running it
@@ -39,23 +35,6 @@ Examples:
   bailiwick policy explain file.read hello.txt --scope app
 ";
 
-/// `policy explain` of a request.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct ExplainOutput {
-    /// Always true.
-    pub ok: bool,
-    /// Whether it would be permitted.
-    pub permitted: bool,
-    /// The code of the first refusal.
-    pub code: Option<&'static str>,
-    /// Whose rights it was judged with.
-    pub caller: String,
-    /// The request.
-    pub envelope: Envelope,
-    /// What each stage says: `stage`, `asks`, `verdict`, and `note` or `error`.
-    pub stages: Vec<Value>,
-}
-
 /// Explains one request. Exits as a call of it would be judged: 0, or the code of the first refusal.
 ///
 /// # Errors
@@ -68,31 +47,11 @@ pub fn run(shared: &Shared, words: Words) -> Result<Report, Failure> {
     if let Some(command) = words.command()? {
         return command_policy::explain(&home, words.scope.as_deref(), &command);
     }
-    let scopes = home.scopes()?;
-    let caller = home.caller(words.caller.as_deref(), Transport::Cli)?;
     let is_verbose = words.verbose || shared.verbose;
-    let envelope = words.envelope()?;
-    let registry = Registry::new(FAMILIES);
-    let untrusted = match scopes.asks_after_untrusted(&caller, envelope.scope.as_deref()) {
-        true => UntrustedReads::below(&home.dirs.state).of(&caller),
-        false => Vec::new(),
-    };
-    let case = Case {
-        caller: &caller,
-        envelope: &envelope,
-        scopes: &scopes,
-        catalogue: &registry,
-        approvals: &[],
-        untrusted: &untrusted,
-        is_rollback: false,
-    };
-    let verdicts = explain(&case);
-
-    let first = verdicts.iter().find_map(|it| match &it.verdict {
-        Verdict::Refused(failure) => Some(failure),
-        Verdict::Passed(_) | Verdict::NotAsked => None,
-    });
-    let mut text = match first {
+    let token = words.caller.clone();
+    let Explanation { output, verdicts, refusal } =
+        Explanation::of(&home, token.as_deref(), || words.envelope())?;
+    let mut text = match &refusal {
         None => format!("{}\n", paint(Paint::Good, "Permitted.")),
         Some(failure) => {
             let stage = failure.stage().unwrap_or_default();
@@ -107,15 +66,7 @@ pub fn run(shared: &Shared, words: Words) -> Result<Report, Failure> {
     if !shown.is_empty() {
         text.push_str(&format!("\n{}", shown.concat()));
     }
-    let output = ExplainOutput {
-        ok: true,
-        permitted: first.is_none(),
-        code: first.map(|failure| failure.code.as_str()),
-        caller: caller.name.clone(),
-        envelope: envelope.clone(),
-        stages: verdicts.iter().map(StageVerdict::to_json).collect(),
-    };
-    let exit = first.map_or(0, |failure| failure.code.facts().exit_code);
+    let exit = refusal.map_or(0, |failure| failure.code.facts().exit_code);
     Ok(Report { exit, ..Report::of(text, &output) })
 }
 

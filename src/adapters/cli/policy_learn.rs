@@ -1,11 +1,9 @@
 //! `policy learn`: the rules that would have spared you approvals, shown and made.
 
 use bailiwick_contract::Failure;
-use bailiwick_contract::time::now_ms;
 
 use super::args::PolicyLearnArgs;
 use super::home::Home;
-use super::local_time::since;
 use super::printer::{Printer, Report, one_line, printable};
 use super::scope;
 use crate::approvals::learn::{PolicyLearnOutput, Proposals, propose};
@@ -16,8 +14,7 @@ use crate::approvals::ticket::apply_rules;
 /// # Errors
 /// Those of [`propose`], and of changing a scope.
 pub fn run(home: &Home, printer: Printer, args: &PolicyLearnArgs) -> Result<Report, Failure> {
-    let since_ms = args.since.as_deref().map(|when| since(when, now_ms())).transpose()?;
-    let Proposals { output, changes } = propose(home, args.scope.as_deref(), since_ms)?;
+    let Proposals { output, changes } = propose(home, args.scope.as_deref(), args.since.as_deref())?;
     let text = text(&output);
     if changes.is_empty() || !args.apply {
         let report = Report::of(text, &output);

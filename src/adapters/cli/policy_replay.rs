@@ -1,12 +1,10 @@
 //! `policy test --against-history`: what another config would have judged otherwise.
 
 use bailiwick_contract::Failure;
-use bailiwick_contract::time::now_ms;
 
 use super::args::PolicyTestArgs;
 use super::columns::cut;
 use super::home::Home;
-use super::local_time::since;
 use super::printer::{Paint, Report, one_line, paint};
 use crate::past_requests::replay::{DecisionOutput, ReplayGroupOutput, replay};
 
@@ -19,8 +17,7 @@ const SHOWN_CHARS: usize = 72;
 /// # Errors
 /// When the config cannot be read or would be refused, or the history cannot be read.
 pub fn run(home: &Home, args: &PolicyTestArgs) -> Result<Report, Failure> {
-    let since_ms = args.since.as_deref().map(|when| since(when, now_ms())).transpose()?;
-    let output = replay(home, &args.file, args.scope.as_deref(), since_ms)?;
+    let output = replay(home, &args.file, args.scope.as_deref(), args.since.as_deref())?;
     let mut text = String::new();
     let mut listed = |words: &str, colour: Paint, groups: &[ReplayGroupOutput]| {
         let all: usize = groups.iter().map(|group| group.requests).sum();

@@ -7,21 +7,18 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::json;
-use tokio_util::sync::CancellationToken;
-
 use bailiwick_contract::time::{parse_rfc3339, rfc3339};
-use bailiwick_contract::{Envelope, ErrorCode, Failure, Transport};
+use bailiwick_contract::{ErrorCode, Failure};
 use bailiwick_platform::launch::kept::Stream;
+use bailiwick_providers::process::Processes;
 use bailiwick_providers::process::text::Piece;
-use bailiwick_providers::process::{Process, Processes};
 
 use super::args::{ProcessReadArgs, ProcessStopArgs, ProcessesArgs, ProcessesCommand};
-use super::call::backend;
 use super::home::Home;
 use super::local_time::day_and_time;
 use super::printer::{Fit, Printer, Report, Table, one_line, printable};
 use super::runtime;
+use crate::adapters::own_backend::end_process;
 use crate::installation::processes::{
     PieceOutput, ProcessOutput, chosen, end, find, listed, next, processes_of, stopped, whole,
 };
@@ -138,7 +135,7 @@ fn stop(home: &Home, processes: &Arc<Processes>, args: &ProcessStopArgs) -> Resu
         let all = list.into_iter().map(|process| {
             let home = home.clone();
             tokio::spawn(async move {
-                let by_service = by_service(&home, &process, grace).await;
+                let by_service = end_process(&home, &process, grace).await;
                 // A scope that is gone, or that does not let anyone, must not keep the user from it.
                 let result = if by_service { process.status() } else { end(&process, grace).await };
                 (process, result)
@@ -160,20 +157,4 @@ fn stop(home: &Home, processes: &Arc<Processes>, args: &ProcessStopArgs) -> Resu
     let exit = if output.ok { 0 } else { ErrorCode::ExecutionFailed.facts().exit_code };
     let text = if table.is_empty() { "Nothing runs.\n".to_owned() } else { table.text() };
     Ok(Report { exit, ..Report::of(text, &output) })
-}
-
-/// Has the service end it. Returns whether it did.
-async fn by_service(home: &Home, process: &Process, grace: Duration) -> bool {
-    let Ok(backend) = backend(home, Transport::Cli, None).await else { return false };
-    let mut envelope = Envelope {
-        scope: Some(process.facts.scope.clone()),
-        op: "process.stop".to_owned(),
-        target: Some(process.facts.id.clone()),
-        ..Envelope::default()
-    };
-    envelope.options.insert("graceSeconds".to_owned(), json!(grace.as_secs()));
-    envelope
-        .options
-        .insert("timeoutSeconds".to_owned(), json!(grace.as_secs().saturating_add(10).min(3_600)));
-    backend.submit(Ok(envelope), &CancellationToken::new()).await.ok
 }

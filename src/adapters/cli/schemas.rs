@@ -5,14 +5,14 @@
 use schemars::JsonSchema;
 
 use super::{
-    approve, completions, config, described, doctor, history, live, man, policy, policy_untrusted, scope,
-    service, setup, start, status, tools, tunnel, undo, url_check,
+    approve, completions, config, described, doctor, history, live, man, scope, service, setup, start,
+    status, tools, tunnel, undo, url_check,
 };
-use crate::approvals::learn;
+use crate::approvals::{learn, untrusted};
 use crate::diagnosis::{report, screen_status, trial, uninstall};
 use crate::installation::{processes as ps, tokens};
 use crate::past_requests::{replay, why};
-use crate::scope_setup::command_verdicts;
+use crate::scope_setup::{command_verdicts, explanation};
 
 /// What a command prints.
 #[derive(Debug, Clone, Copy)]
@@ -57,12 +57,12 @@ pub const SCHEMAS: &[CommandSchema] = &[
     row::<history::GetOutput>("log show", "log.show"),
     row::<bailiwick_history::VerifyReport>("log verify", "log.verify"),
     row::<man::ManOutput>("man", "man"),
-    row::<policy::ExplainOutput>("policy explain OPERATION", "policy.explain"),
+    row::<explanation::ExplainOutput>("policy explain OPERATION", "policy.explain"),
     row::<command_verdicts::ExplainCommandOutput>("policy explain COMMAND", "policy.explain.command"),
     row::<learn::PolicyLearnOutput>("policy learn", "policy.learn"),
     row::<command_verdicts::PolicyTestOutput>("policy test", "policy.test"),
     row::<replay::PolicyReplayOutput>("policy test --against-history", "policy.test.against-history"),
-    row::<policy_untrusted::PolicyUntrustedOutput>("policy untrusted", "policy.untrusted"),
+    row::<untrusted::PolicyUntrustedOutput>("policy untrusted", "policy.untrusted"),
     row::<why::PolicyWhyOutput>("policy why", "policy.why"),
     row::<ps::ProcessListOutput>("ps", "ps"),
     row::<ps::ProcessListOutput>("ps list", "ps.list"),

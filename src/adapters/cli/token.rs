@@ -65,6 +65,7 @@ fn is_wanted(
 }
 
 fn create(home: &Home, args: &TokenCreateArgs) -> Result<Report, Failure> {
+    tokens::check_scopes(home, &args.scope)?;
     let now = now_ms();
     let all_if_empty = |names: Vec<String>| if names.is_empty() { vec!["*".to_owned()] } else { names };
     let new = NewToken {
