@@ -3,6 +3,7 @@
 //! Below the adapters: the command line asks and prints.
 
 pub mod learn;
+pub mod output;
 pub mod secrets;
 pub mod ticket;
 pub mod untrusted;

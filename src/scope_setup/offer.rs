@@ -98,6 +98,33 @@ pub struct OperationOutput {
     pub ask: Vec<String>,
 }
 
+/// An MCP tool.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ToolOutput {
+    /// Its name.
+    pub name: String,
+    /// Its title.
+    pub title: String,
+    /// Whether the client is told that it changes nothing.
+    #[serde(rename = "readOnly")]
+    pub read_only: bool,
+}
+
+/// `tools`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ToolsOutput {
+    /// Always true.
+    pub ok: bool,
+    /// Who is asked about: `local`, or the name of a token.
+    pub caller: String,
+    /// The scopes that the client may name.
+    pub scopes: Vec<String>,
+    /// The MCP tools that are listed to it.
+    pub tools: Vec<ToolOutput>,
+    /// The operations; those that are open nowhere only with `--all`.
+    pub operations: Vec<OperationOutput>,
+}
+
 /// Returns the operations that a caller can use, in one scope or in all; with `all` also those that are open nowhere.
 pub fn operations(
     only: Option<&str>,

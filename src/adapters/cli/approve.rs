@@ -5,9 +5,6 @@
 
 use std::time::Duration;
 
-use schemars::JsonSchema;
-use serde::Serialize;
-
 use bailiwick_config::Config;
 use bailiwick_contract::time::{now_ms, rfc3339};
 use bailiwick_contract::{ErrorCode, Failure};
@@ -22,10 +19,9 @@ use super::home::Home;
 use super::printer::{Paint, Report, one_line, paint, printable};
 use super::running::tickets_to_answer;
 use super::{runtime, scope};
-use crate::approvals::secrets::{
-    self, Waiting, WaitingOutput, deliver, last_lines, not_claimed, secrets, unreadable,
-};
-use crate::approvals::ticket::{self as approve_ticket, Answer, ApprovedRules, TicketOutput, apply_rules};
+use crate::approvals::output::{ApproveListOutput, ApproveOutput};
+use crate::approvals::secrets::{self, Waiting, deliver, last_lines, not_claimed, secrets, unreadable};
+use crate::approvals::ticket::{self as approve_ticket, Answer, ApprovedRules, apply_rules};
 
 /// How often is looked for what comes.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
@@ -34,30 +30,6 @@ const SHOWN_CHARS: usize = 300;
 
 /// What is asked. It says what each key does, since nothing is shown of what is typed.
 const QUESTION: &str = "Secret, hidden (Enter alone: later, Ctrl-R: refuse, Ctrl-C: stop): ";
-
-/// `approve --list`.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct ApproveListOutput {
-    /// Always true.
-    pub ok: bool,
-    /// The secrets that wait.
-    pub waiting: Vec<WaitingOutput>,
-    /// The requests that wait for approval.
-    pub approvals: Vec<TicketOutput>,
-}
-
-/// `approve`.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct ApproveOutput {
-    /// Always true.
-    pub ok: bool,
-    /// The ids of what was answered.
-    pub answered: Vec<String>,
-    /// The ids of what was refused.
-    pub refused: Vec<String>,
-    /// The ids of what waits on.
-    pub left: Vec<String>,
-}
 
 /// Something that waits for the user.
 enum Item {

@@ -5,14 +5,14 @@
 use schemars::JsonSchema;
 
 use super::{
-    approve, completions, config, described, doctor, history, live, man, scope, service, setup, start,
-    status, tools, tunnel, undo, url_check,
+    completions, config, described, doctor, history, live, man, scope, service, setup, start, status, tunnel,
+    undo, url_check,
 };
-use crate::approvals::{learn, untrusted};
+use crate::approvals::{learn, output, untrusted};
 use crate::diagnosis::{report, screen_status, trial, uninstall};
 use crate::installation::{processes as ps, tokens};
 use crate::past_requests::{replay, why};
-use crate::scope_setup::{command_verdicts, explanation};
+use crate::scope_setup::{command_verdicts, explanation, offer};
 
 /// What a command prints.
 #[derive(Debug, Clone, Copy)]
@@ -27,8 +27,8 @@ pub struct CommandSchema {
 
 /// The commands with their schemas, those of `client` aside.
 pub const SCHEMAS: &[CommandSchema] = &[
-    row::<approve::ApproveOutput>("approve", "approve"),
-    row::<approve::ApproveListOutput>("approve --list", "approve.list"),
+    row::<output::ApproveOutput>("approve", "approve"),
+    row::<output::ApproveListOutput>("approve --list", "approve.list"),
     row::<report::BundleOutput>("bundle", "bundle"),
     row::<report::BundleInspectOutput>("bundle --inspect", "bundle.inspect"),
     row::<url_check::UrlCheckOutput>("client check", "client.check"),
@@ -39,7 +39,7 @@ pub const SCHEMAS: &[CommandSchema] = &[
     row::<config::EditOutput>("config undo", "config.undo"),
     row::<config::ValidateOutput>("config validate", "config.validate"),
     row::<described::ConnectOutput>("client connect", "client.connect"),
-    row::<tools::ToolsOutput>("client tools", "client.tools"),
+    row::<offer::ToolsOutput>("client tools", "client.tools"),
     row::<described::ConnectOutput>("connect", "connect"),
     row::<described::FailureOutput>("(any, when it fails)", "failure"),
     row::<doctor::DoctorOutput>("doctor", "doctor"),
@@ -92,7 +92,7 @@ pub const SCHEMAS: &[CommandSchema] = &[
     row::<tokens::TokenListOutput>("token list", "token.list"),
     row::<tokens::TokenRevokeOutput>("token revoke", "token.revoke"),
     row::<tokens::TokenShownOutput>("token rotate", "token.rotate"),
-    row::<tools::ToolsOutput>("tools", "tools"),
+    row::<offer::ToolsOutput>("tools", "tools"),
     row::<tunnel::TunnelOutput>("tunnel cloudflare --dry-run", "tunnel.cloudflare"),
     row::<tunnel::TunnelEvent>("tunnel cloudflare", "tunnel.events"),
     row::<tunnel::TunnelOutput>("tunnel manual", "tunnel.manual"),

@@ -1,10 +1,7 @@
 //! `tools`: which MCP tools and which operations a client has, in which scopes, and what they need.
 
-use schemars::JsonSchema;
-use serde::Serialize;
-
 use crate::adapters::mcp;
-use crate::scope_setup::offer::{Offer, OperationOutput, operations};
+use crate::scope_setup::offer::{Offer, ToolOutput, ToolsOutput, operations};
 use bailiwick_contract::{Failure, Transport};
 use bailiwick_engine::operations::FAMILIES;
 use bailiwick_engine::registry::Registry;
@@ -14,33 +11,6 @@ use super::client;
 use super::home::Home;
 use super::printer::{Fit, Report, Table, one_line};
 use super::scope::place_of;
-
-/// An MCP tool.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct ToolOutput {
-    /// Its name.
-    pub name: String,
-    /// Its title.
-    pub title: String,
-    /// Whether the client is told that it changes nothing.
-    #[serde(rename = "readOnly")]
-    pub read_only: bool,
-}
-
-/// `tools`.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct ToolsOutput {
-    /// Always true.
-    pub ok: bool,
-    /// Who is asked about: `local`, or the name of a token.
-    pub caller: String,
-    /// The scopes that the client may name.
-    pub scopes: Vec<String>,
-    /// The MCP tools that are listed to it.
-    pub tools: Vec<ToolOutput>,
-    /// The operations; those that are open nowhere only with `--all`.
-    pub operations: Vec<OperationOutput>,
-}
 
 /// Lists what a client has.
 ///
