@@ -227,13 +227,13 @@ mod tests {
     fn what_has_expired_is_not_found_even_while_it_lies_there() {
         let (temporary, store) = TestFolder::new();
         bailiwick_platform::fs::create_private_dir(&temporary.0).expect("made");
-        let uptime = i64::try_from(bailiwick_platform::machine::uptime().as_millis()).expect("a time");
-        store.clock.steady_at(time::now_ms() - 25 * 3_600_000, uptime);
         let mut old = facts();
         old.expires_at_ms = time::now_ms() - 3_600_000;
         store.keep(&mut old, Some(("image/png", b"pixels"))).expect("kept");
         assert_eq!(store.find("screen", &old.capture_id), Some(old.clone()), "only its stamp is old");
-        fs::remove_file(temporary.0.join("clock")).expect("there");
+        let uptime_ms = bailiwick_platform::machine::uptime().as_millis();
+        let later = format!("{} {uptime_ms}\n", time::now_ms() + 25 * 3_600_000);
+        fs::write(temporary.0.join("clock"), later).expect("written");
         assert_eq!(store.find("screen", &old.capture_id), None);
         assert!(store.kept("screen").is_empty());
     }
