@@ -13,7 +13,7 @@ const REQUESTS: i64 = 100_000;
 
 #[test]
 fn a_hundred_thousand_stored_requests_are_judged() {
-    let host = scopes().save().host();
+    let mut host = scopes().save().host();
     let by = Caller::local(Transport::Stdio);
     let began_ms = time::now_ms() - REQUESTS * 1_000;
     for at in 0..REQUESTS {
@@ -49,14 +49,17 @@ fn a_hundred_thousand_stored_requests_are_judged() {
     let asking = config_that_asks(&host);
     let began = Instant::now();
     let found = host.cli(&["policy", "test", "--against-history", &asking]);
-    println!("judged 100,000 stored requests in {:?}", began.elapsed());
+    println!("judged 100,000 stored requests in {:?} where reads count", began.elapsed());
     assert_eq!(found["judged"], REQUESTS, "{found:#}");
     assert_eq!(found["newlyAsked"][0]["requests"], REQUESTS / 2 - 1);
+    for scope in &mut host.config.scopes {
+        scope.policy.after_untrusted = Default::default();
+    }
     host.save_config();
     let path = host.config_path();
     let began = Instant::now();
     let found = host.cli(&["policy", "test", "--against-history", path.to_str().expect("text")]);
-    println!("by the config in force: {:?}", began.elapsed());
+    println!("where they do not: {:?}", began.elapsed());
     assert_eq!(found["judged"], REQUESTS);
 }
 

@@ -27,10 +27,13 @@ struct ReadPeriod {
 impl StoredReads {
     /// Takes note of a row. Rows come newest first.
     pub(super) fn add(&mut self, row: &Row, caller: &Caller, scopes: &Scopes, registry: &Registry) {
-        let has_run = recorded(row).is_some_and(|it| it.decision == Decision::Allow || was_approved(row));
-        let Some(entry) = registry.entry(&row.op).filter(|_| has_run) else { return };
+        let Some(entry) = registry.entry(&row.op) else { return };
         let scope = scopes.find(&row.scope).map(AsRef::as_ref);
         if !shows_untrusted(entry.spec, scope, row.target.as_deref()) {
+            return;
+        }
+        let has_run = recorded(row).is_some_and(|it| it.decision == Decision::Allow || was_approved(row));
+        if !has_run {
             return;
         }
         let first = UntrustedRead {
