@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::{Value, json};
+use support::needs::lacks_full_sandbox;
 use support::patience::eventually_some;
 use support::scope::TestScope;
 use support::service::{TestService, data};
@@ -47,6 +48,9 @@ async fn preview_of_request(host: &TestService, request: Value) -> (String, Valu
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_ticket_shows_what_the_command_would_do_and_nothing_of_it_stays() {
+    if lacks_full_sandbox() {
+        return;
+    }
     let host = asks_about_everything("none");
     host.write("notes.txt", "one\ntwo\nthree\n");
     host.write("old/gone.txt", "gone\n");
@@ -115,6 +119,9 @@ exit 0
 
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_of_a_preview_stays() {
+    if lacks_full_sandbox() {
+        return;
+    }
     let host = asks_about_everything("none");
     for name in ["notes.txt", "other.txt", "mapped.bin", "hard-one", "folder/within.txt"] {
         host.write(name, "as it was\n");
@@ -154,6 +161,9 @@ fn everything_below(folder: &Path) -> BTreeMap<PathBuf, String> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_preview_reaches_nothing_outside() {
+    if lacks_full_sandbox() {
+        return;
+    }
     let host = TestScope::new()
         .with_capabilities(&["fs:read", "fs:write", "command:run"])
         .with_policy(json!({
@@ -212,6 +222,9 @@ fn read_and_write(path: &Path) -> (File, File) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_a_preview_shows_is_for_the_user_alone_and_without_secrets() {
+    if lacks_full_sandbox() {
+        return;
+    }
     let host = asks_about_everything("none");
     let secret = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
     host.write("part.txt", "seen-by-nobody\n");
@@ -262,6 +275,9 @@ async fn what_a_preview_shows_is_for_the_user_alone_and_without_secrets() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_preview_ends_with_its_ticket_and_at_its_limits() {
+    if lacks_full_sandbox() {
+        return;
+    }
     let host = asks_about_everything("none");
     let waits = ticket(&host.send(bash("sleep 1000")).await);
     let running = || {
@@ -299,6 +315,9 @@ async fn a_preview_ends_with_its_ticket_and_at_its_limits() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn without_an_overlay_or_where_it_is_off_nothing_is_guessed() {
+    if lacks_full_sandbox() {
+        return;
+    }
     let ask = |policy: Value| {
         TestScope::new()
             .with_capabilities(&["fs:read", "fs:write", "command:run"])
