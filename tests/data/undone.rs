@@ -24,8 +24,8 @@ const OBJECTS: &str = ".git/objects/";
 
 /// The trials: each command.
 pub fn trials(_: &Wanted) -> Vec<Trial> {
-    let mut trials =
-        trials![there_are_sixty_commands, stress::each_command_comes_back_in_a_tree_of_fifty_thousand_files];
+    let mut trials = trials![there_are_sixty_commands];
+    trials.extend(each![stress::commands_come_back_in_a_tree_of_fifty_thousand_files; stress::parts()]);
     trials.extend(each![what_a_command_destroys_comes_back; commands()]);
     trials
 }
@@ -237,8 +237,18 @@ mod stress {
     const FILES: usize = 50_000;
     const IN_A_FOLDER: usize = 100;
 
-    /// All of them in one tree, one after the other.
-    pub fn each_command_comes_back_in_a_tree_of_fifty_thousand_files() {
+    /// How many commands share a tree.
+    const IN_A_TREE: usize = 8;
+
+    /// Returns all commands in parts: the name of each, and its scripts.
+    pub fn parts() -> Vec<(String, Vec<String>)> {
+        let scripts: Vec<String> = commands().into_iter().map(|(_, script)| script).collect();
+        let parts = scripts.chunks(IN_A_TREE).enumerate();
+        parts.map(|(at, part)| (format!("stress::fifty_thousand_files_{at}"), part.to_vec())).collect()
+    }
+
+    /// One after the other.
+    pub fn commands_come_back_in_a_tree_of_fifty_thousand_files(scripts: &Vec<String>) {
         let host = host();
         make_folder(&host.root());
         // Git would make an object of each.
@@ -250,8 +260,8 @@ mod stress {
             }
             fs::write(folder.join(number.to_string()), format!("file {number}\n")).expect("written");
         }
-        for (_, script) in commands() {
-            run_and_undo(&host, &script);
+        for script in scripts {
+            run_and_undo(&host, script);
         }
     }
 }
