@@ -291,7 +291,7 @@ impl Permit {
             )
             .at_stage(StageName::Approval)
             .detail("rule", AFTER_UNTRUSTED)
-            .hint(format!("{FOR_USER}`bailiwick processes stop` ends it; one that is started now has no network."))),
+            .hint(format!("{FOR_USER}`bailiwick ps stop` ends it; one that is started now has no network."))),
             _ => Ok(()),
         }
     }
