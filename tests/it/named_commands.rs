@@ -10,6 +10,9 @@ use crate::source::{files, repository, rust_files, shown_path};
 /// Commands that help does not list, and that have no other name.
 const UNLISTED: &[&str] = &["try", "screen", "mcpb"];
 
+/// Flags that help has no line left for, and that a page explains.
+const UNLISTED_FLAGS: &[&str] = &["preview"];
+
 /// Texts that are no command.
 const NO_COMMANDS: &[&str] = &[
     // What a history's hashes begin with.
@@ -66,7 +69,8 @@ fn check(root: &Command, words: &[&str]) -> Result<(), String> {
             let is_shared = ["verbose", "color", "help", "version", ""].contains(&flag);
             let names = |it: &clap::Arg| {
                 let aliases = it.get_visible_aliases().unwrap_or_default();
-                !it.is_hide_set() && (it.get_long() == Some(flag) || aliases.contains(&flag))
+                let is_listed = !it.is_hide_set() || UNLISTED_FLAGS.contains(&flag);
+                is_listed && (it.get_long() == Some(flag) || aliases.contains(&flag))
             };
             if !is_shared && !known.any(names) {
                 return Err(format!("`{}` has no `--{flag}`", command.get_name()));
