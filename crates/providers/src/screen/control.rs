@@ -18,6 +18,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// How long it is until the windows are read again, at first and at most.
 const FIRST_LOOK: Duration = Duration::from_millis(2);
 const LAST_LOOK: Duration = Duration::from_millis(50);
+/// How long the new size of a window is waited for that counts as maximized, or as not: it may have that size already.
+const RESIZED_WITHIN: Duration = Duration::from_secs(1);
 
 /// A change that was asked for.
 #[derive(Debug)]
@@ -57,6 +59,7 @@ pub fn change_window(
         return Ok(WindowChanged { after: Some(before.clone()), before, effect: None, dialog: None });
     }
     let (until, mut pause) = (Instant::now() + PATIENCE, FIRST_LOOK);
+    let (mut last, mut done_at) = (None, None);
     loop {
         let Ok(windows) = displays.windows_beside(id) else {
             let effect = Some(ActionEffect::Unverifiable);
@@ -64,7 +67,15 @@ pub fn change_window(
         };
         let after = windows.iter().find(|window| window.id == id).cloned();
         let is_done = is_done(change, &before, after.as_ref());
-        if is_done || Instant::now() >= until || cancel.check().is_err() {
+        // A window manager sets the state first, then the size of frame and content.
+        let is_resizing = is_done
+            && after.as_ref().is_some_and(|after| {
+                let is_new_size = after.bounds != before.bounds && last == Some(after.bounds);
+                after.maximised != before.maximised && !is_new_size
+            })
+            && done_at.get_or_insert_with(Instant::now).elapsed() < RESIZED_WITHIN;
+        last = after.as_ref().map(|after| after.bounds);
+        if is_done && !is_resizing || Instant::now() >= until || cancel.check().is_err() {
             let effect = match &after {
                 _ if is_done => ActionEffect::Confirmed,
                 Some(after) if !is_same(&before, after) => ActionEffect::Partial,
