@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::OsStr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -195,32 +195,14 @@ impl Drop for CommandCoverage {
 }
 
 impl Inner {
-    /// Returns what is needed to find out what a command has changed that was cut off; `None` where nothing can be, or
-    /// it is kept already.
-    #[expect(
-        clippy::type_complexity,
-        reason = "the parts of the value, which takes the files of the command itself"
-    )]
-    fn of_cut_off(
-        state: &std::path::Path,
-        scopes: &Scopes,
-        note: CommandNote,
-        running: &RunningCommand,
-    ) -> Option<(Arc<Scope>, Vec<HashSet<RelPath>>, Snapshot, CommandNote)> {
-        let scope = scopes.find(&note.scope).filter(|it| it.storage_key() == note.key)?;
-        let began_ms = id::began_ms(&note.operation_id)?;
-        let mut is_kept = false;
-        VersionStore::below(state).changes_since(&note.key, began_ms, i64::MAX, |it| {
-            is_kept |= it.operation_id == note.operation_id && it.tree.is_some();
-            std::ops::ControlFlow::Continue(false)
-        });
-        if is_kept || scope.undo() != UndoMode::Commands {
-            return None;
-        }
-        let closed =
-            note.closed.iter().map(|paths| paths.iter().filter_map(|it| RelPath::parse(it).ok()).collect());
-        let before = CoverageStore::below(state).kept(&note.key, &running.state_before(), began_ms)?;
-        Some((Arc::clone(scope), closed.collect(), before, note))
+    /// Creates what finds out what a command has changed whose service was killed; its files where that cannot be found out, or
+    /// is kept already.
+    fn of_cut_off(state: &Path, scopes: &Scopes, command: CutOffCommand) -> Result<Self, RunningCommand> {
+        let CutOffCommand { note, running } = command;
+        let Some((scope, before)) = state_before(state, scopes, &note, &running) else { return Err(running) };
+        let paths = |paths: &Vec<Vec<u8>>| paths.iter().filter_map(|it| RelPath::parse(it).ok()).collect();
+        let closed = note.closed.iter().map(paths).collect();
+        Ok(Self { scope, state: state.to_owned(), closed, before, note, running, is_cut_off: true })
     }
 
     fn finish(self) -> Result<Option<CommandChanges>, String> {
@@ -336,24 +318,42 @@ impl Inner {
 
 /// Keeps what commands have changed whose service was killed while they ran, so that it can be taken back. Returns
 /// whether others run in other processes.
-pub fn keep_cut_off(state: &std::path::Path, scopes: &Scopes) -> bool {
+pub fn keep_cut_off(state: &Path, scopes: &Scopes) -> bool {
     let (found, are_some_running) = find_cut_off(state);
     if !found.is_empty() {
         // What they started is being killed.
         std::thread::sleep(UNTIL_KILLED);
     }
-    for CutOffCommand { note, running } in found {
-        match Inner::of_cut_off(state, scopes, note, &running) {
-            Some((scope, closed, before, note)) => {
-                let state = state.to_owned();
-                let inner = Inner { scope, state, closed, before, note, running, is_cut_off: true };
-                // What cannot be kept cannot be taken back; no answer is left to say it in.
-                drop(inner.finish());
-            }
-            None => running.end(true),
+    for command in found {
+        match Inner::of_cut_off(state, scopes, command) {
+            // What cannot be kept cannot be taken back; no answer is left to say it in.
+            Ok(inner) => drop(inner.finish()),
+            Err(running) => running.end(true),
         }
     }
     are_some_running
+}
+
+/// Returns the scope of a command whose service was killed, and the state of its folders before it; `None` where it is not
+/// covered any more, or what it changed is kept already.
+fn state_before(
+    state: &Path,
+    scopes: &Scopes,
+    note: &CommandNote,
+    running: &RunningCommand,
+) -> Option<(Arc<Scope>, Snapshot)> {
+    let scope = scopes.find(&note.scope).filter(|it| it.storage_key() == note.key)?;
+    let began_ms = id::began_ms(&note.operation_id)?;
+    let mut is_kept = false;
+    VersionStore::below(state).changes_since(&note.key, began_ms, i64::MAX, |it| {
+        is_kept |= it.operation_id == note.operation_id && it.tree.is_some();
+        std::ops::ControlFlow::Continue(false)
+    });
+    if is_kept || scope.undo() != UndoMode::Commands {
+        return None;
+    }
+    let before = CoverageStore::below(state).kept(&note.key, &running.state_before(), began_ms)?;
+    Some((Arc::clone(scope), before))
 }
 
 /// Returns whether two states of a path are the same one.
@@ -369,10 +369,10 @@ fn is_same(one: Option<&Node>, other: Option<&Node>) -> bool {
 /// Looks at the roots of a scope.
 fn look(
     scope: &Scope,
-    state: &std::path::Path,
+    state: &Path,
     closed: &[HashSet<RelPath>],
     before: Option<&Snapshot>,
-    keep_as: Option<&std::path::Path>,
+    keep_as: Option<&Path>,
     cancel: &Cancel,
 ) -> Result<Snapshot, LookError> {
     let mut roots = Vec::new();
@@ -387,9 +387,12 @@ fn look(
 
 /// Returns which paths beneath each root are hidden from commands.
 fn closed_paths(scope: &Scope, hidden: &[PathBuf]) -> Vec<HashSet<RelPath>> {
-    let below = |root: PathBuf| {
-        let below = hidden.iter().filter_map(|path| path.strip_prefix(&root).ok());
-        below.filter_map(|path| RelPath::parse(OsStr::as_bytes(path.as_os_str())).ok()).collect()
-    };
+    let below = |root: PathBuf| paths_below(&root, hidden);
     scope.root_paths().map(|root| root.on_disk().map(below).unwrap_or_default()).collect()
+}
+
+/// Returns those of some paths that are beneath a root, relative to it.
+pub(super) fn paths_below<T: FromIterator<RelPath>>(root: &Path, paths: &[PathBuf]) -> T {
+    let below = paths.iter().filter_map(|path| path.strip_prefix(root).ok());
+    below.filter_map(|path| RelPath::parse(OsStr::as_bytes(path.as_os_str())).ok()).collect()
 }
