@@ -49,10 +49,15 @@ pub struct OverlayChanges {
     pub is_incomplete: bool,
 }
 
-/// Compares what was written to a root with the root.
-pub fn overlay_changes(upper: &Dir, lower: &Dir, cancel: &Cancel) -> OverlayChanges {
+/// Compares what was written to a root with the root. `protected` are paths beneath it that cannot be made: those alone, and the
+/// folders above them, have stand-ins where they do not exist.
+pub fn overlay_changes(
+    (upper, lower): (&Dir, &Dir),
+    protected: &[RelPath],
+    cancel: &Cancel,
+) -> OverlayChanges {
     let mut found = OverlayChanges::default();
-    let mut compare = Compare { found: &mut found, cancel };
+    let mut compare = Compare { found: &mut found, protected, cancel };
     compare.folder(upper, Some(lower), &RelPath::root(), 0);
     found.changes.sort_by(|one, other| one.path.cmp(&other.path));
     found
@@ -60,6 +65,7 @@ pub fn overlay_changes(upper: &Dir, lower: &Dir, cancel: &Cancel) -> OverlayChan
 
 struct Compare<'a> {
     found: &'a mut OverlayChanges,
+    protected: &'a [RelPath],
     cancel: &'a Cancel,
 }
 
@@ -95,7 +101,9 @@ impl Compare<'_> {
         path: &RelPath,
         depth: usize,
     ) {
-        if is_stand_in(&after) {
+        // The mark alone says nothing: a command can give it to whatever it makes.
+        let is_protected = || self.protected.iter().any(|it| it.starts_with(path));
+        if is_stand_in(&after) && below.is_none() && is_protected() {
             return;
         }
         if after.kind == FileKind::Device {

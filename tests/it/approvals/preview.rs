@@ -12,6 +12,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 use support::needs::lacks_full_sandbox;
 use support::patience::eventually_some;
+use support::pty::Pty;
 use support::scope::TestScope;
 use support::service::{TestService, data};
 
@@ -87,6 +88,50 @@ async fn the_ticket_shows_what_the_command_would_do_and_nothing_of_it_stays() {
     assert_eq!(ran["exitCode"], 3, "{ran:#}");
     assert_eq!(fs::read_to_string(host.path("new/a.txt")).expect("read"), "fresh\n");
     assert!(!host.path("old").exists());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_that_a_command_makes_passes_for_a_stand_in() {
+    if lacks_full_sandbox() {
+        return;
+    }
+    let host = asks_about_everything("none");
+    host.write("build.sh", "make\n");
+    host.write("folder/a.txt", "a\n");
+    // The time by which stand-ins for protected names are marked.
+    let text = "echo evil > build.sh; echo evil > new.sh; echo evil > folder/a.txt; touch -d @946684806 build.sh new.sh folder";
+    let (_, preview) = preview_of(&host, text).await;
+    assert_eq!(preview["exitCode"], 0, "{preview:#}");
+    let paths = preview["paths"].to_string();
+    for name in ["build.sh", "new.sh", "folder/a.txt"] {
+        assert!(paths.contains(name), "{name}: {preview:#}");
+    }
+    assert!(!paths.contains(".git"), "stand-ins are not shown: {preview:#}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_terminal_shows_the_preview_before_it_asks() {
+    if lacks_full_sandbox() {
+        return;
+    }
+    let host = asks_about_everything("none");
+    let text = "echo fresh > new.txt; printf '\\033[2Jsaid\\n'; printf '\\033[2J\\n' > odd.txt; exit 3";
+    let (id, _) = preview_of(&host, text).await;
+    let mut terminal = Pty::start(&host.command(&["approve", &id]), 40, 100);
+    terminal.answer("later > ", "n\r");
+    let (_, printed) = terminal.ended();
+    let printed = String::from_utf8_lossy(&printed).into_owned();
+    let screen = printed.split("later > ").next().expect("what is before the question");
+    for line in [
+        "preview   exit 3, 2 created, 0 changed, 0 removed",
+        "paths     created new.txt",
+        "| +fresh",
+        "prints    | said",
+    ] {
+        assert!(screen.contains(line), "{line}: {screen}");
+    }
+    assert!(!screen.contains("\x1b[2J"), "{screen:?}");
+    assert!(!host.path("new.txt").exists() && waiting(&host).is_empty());
 }
 
 /// A script that tries to leave something behind in every way that a command has, and prints what worked outside.

@@ -219,6 +219,11 @@ impl ReadyCommand {
         Ok((self, port))
     }
 
+    /// Returns the paths that it cannot make, change or remove.
+    pub fn protected_paths(&self) -> Vec<PathBuf> {
+        self.hold.protected.iter().map(|protected| protected.path.clone()).collect()
+    }
+
     /// Returns the folders that it can write, in the order of an [`OverlayPort`].
     pub fn written_folders(&self) -> Vec<FileId> {
         self.hold.read_write.iter().map(|grant| grant.identity).collect()

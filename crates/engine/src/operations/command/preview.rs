@@ -2,6 +2,7 @@
 //!
 //! Only the user sees what comes of it, and so it is free of secrets and short.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::registry::Context;
@@ -13,6 +14,7 @@ use bailiwick_providers::command::{Capture, CapturedStream, Listener, Ran, Run};
 use bailiwick_providers::edit::{Text, text_diff};
 use bailiwick_providers::overlay::{FileContents, OverlayChange, overlay_changes};
 
+use super::coverage::paths_below;
 use super::execute::Execution;
 use super::ready::{StandardStreams, make_ready};
 
@@ -37,7 +39,7 @@ pub async fn preview(cx: &Context, permit: &Permit, execution: Execution) -> Res
     let prepared = make_ready(cx, permit, command, environment, StandardStreams::Pipes).await?;
     let network = prepared.network;
     let (prepared, port) = prepared.discarding()?;
-    let written = prepared.written_folders();
+    let (written, protected) = (prepared.written_folders(), prepared.protected_paths());
     let scope = Arc::clone(permit.needed_scope()?);
     let capture = || Capture::new(0, KEPT_BYTES).without_ansi();
     let run = Run::start(&cx.service.launcher, prepared, stdin, [capture(), capture()]).await?;
@@ -55,7 +57,7 @@ pub async fn preview(cx: &Context, permit: &Permit, execution: Execution) -> Res
         let mut room = DIFF_BYTES;
         for (at, upper) in uppers {
             let Some(id) = written.get(at) else { continue };
-            add_changes(&scope, *id, &upper, &cancel, &redacted, &mut shown, &mut room);
+            add_changes(&scope, (*id, &upper), &protected, &cancel, &redacted, &mut shown, &mut room);
         }
         shown
     });
@@ -110,8 +112,8 @@ fn ending(cx: &Context, ran: &Ran, network: Network) -> EffectPreview {
 /// Adds what has become of one root.
 fn add_changes(
     scope: &Scope,
-    root: FileId,
-    upper: &Dir,
+    (root, upper): (FileId, &Dir),
+    protected: &[PathBuf],
     cancel: &Cancel,
     redacted: &dyn Fn(String) -> String,
     shown: &mut EffectPreview,
@@ -127,7 +129,8 @@ fn add_changes(
         );
         return;
     };
-    let found = overlay_changes(upper, &lower, cancel);
+    let protected: Vec<_> = place.on_disk().map(|root| paths_below(&root, protected)).unwrap_or_default();
+    let found = overlay_changes((upper, &lower), &protected, cancel);
     if found.breaks_links {
         let note = "It writes to a file that has several names: the others are shown as they are.";
         shown.notes.push(note.to_owned());
