@@ -124,6 +124,8 @@ impl Approvals {
     /// Those of the file system.
     pub fn waiting(&self) -> io::Result<Vec<Ticket>> {
         let now = Moment::now();
+        // Before the tickets: one that is opened meanwhile keeps its preview.
+        let previews = self.previews()?;
         let mut found = Vec::new();
         for (stem, end, path) in self.files()? {
             let is_over = match end.as_str() {
@@ -141,7 +143,11 @@ impl Approvals {
                 let _ = fs::remove_file(&path);
             }
         }
-        self.remove_previews_but(&found)?;
+        for (id, path) in previews {
+            if !found.iter().any(|ticket| ticket.id == id) {
+                remove(&path)?;
+            }
+        }
         found.sort_by(|one, other| (one.opened_at_ms, &one.id).cmp(&(other.opened_at_ms, &other.id)));
         Ok(found)
     }
@@ -312,17 +318,18 @@ impl Approvals {
         self.read_ticket(&self.path(&ticket.key, "open")).is_some_and(|open| open.id == ticket.id)
     }
 
-    /// Removes the previews of tickets that do not wait any more.
-    fn remove_previews_but(&self, waiting: &[Ticket]) -> io::Result<()> {
+    /// Returns the files of previews, with the id of the ticket of each.
+    fn previews(&self) -> io::Result<Vec<(String, PathBuf)>> {
+        let mut found = Vec::new();
         for entry in fs::read_dir(&self.folder).into_iter().flatten() {
             let entry = entry?;
             let name = entry.file_name();
             let Some((id, end)) = name.to_str().and_then(|name| name.rsplit_once('.')) else { continue };
-            if [PREVIEW, RUNNING].contains(&end) && !waiting.iter().any(|ticket| ticket.id == id) {
-                remove(&entry.path())?;
+            if [PREVIEW, RUNNING].contains(&end) {
+                found.push((id.to_owned(), entry.path()));
             }
         }
-        Ok(())
+        Ok(found)
     }
 
     /// Returns the files: the name before the last dot, what is behind it, and the path.
