@@ -278,6 +278,16 @@ impl Permit {
         self.origin
     }
 
+    /// Returns whether the request names a file that anybody may have written, to read or to change it.
+    pub fn names_untrusted_file(&self) -> bool {
+        let Some(scope) = self.scope.as_ref().filter(|scope| scope.has_untrusted_files()) else {
+            return false;
+        };
+        let written = self.writable_paths.iter().map(|path| path.shown());
+        let read = self.target.path().into_iter().chain(&self.paths).map(PermittedPath::shown);
+        read.chain(written).any(|shown| scope.is_untrusted_file(&shown))
+    }
+
     /// Checks that input may go to a process that has this network: it may have been started under other rules.
     ///
     /// # Errors

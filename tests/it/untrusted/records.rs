@@ -102,7 +102,7 @@ async fn nothing_is_recorded_where_no_scope_asks() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn untrusted_content_that_cannot_be_recorded_is_not_shown() {
+async fn reads_that_cannot_be_looked_up_count_as_reads() {
     let host = scopes().save().host();
     fs::create_dir_all(&host.dirs.state).expect("the state folder");
     fs::write(host.dirs.state.join("untrusted"), "no folder").expect("written");
@@ -111,6 +111,66 @@ async fn untrusted_content_that_cannot_be_recorded_is_not_shown() {
     assert_eq!(answer["error"]["code"], "approval_required", "{answer:#}");
     host.write("../lib/a.txt", "text\n");
     assert_eq!(host.send(json!({"op": "file.read", "target": "a.txt", "scope": "lib"})).await["ok"], true);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn where_a_read_cannot_be_written_down_nothing_runs_and_nothing_is_shown() {
+    let host = with_untrusted_files();
+    host.write("vendor/page.md", INJECTION);
+    fs::create_dir_all(&host.dirs.state).expect("the state folder");
+    // Nothing is there by this name, and no folder can be made in its place.
+    std::os::unix::fs::symlink("missing", host.dirs.state.join("untrusted")).expect("linked");
+    let run = json!({"op": "command.run", "input": {"command": ["python3", "-c", "open('made', 'w')"]}});
+    for request in [run, json!({"op": "file.read", "target": "vendor/page.md"})] {
+        let answer = host.send(request).await;
+        assert_eq!(answer["error"]["details"]["rule"], "no-record-no-content", "{answer:#}");
+        assert!(!answer.to_string().contains(INJECTION), "{answer:#}");
+    }
+    assert!(!host.path("made").exists());
+    assert_eq!(host.send(json!({"op": "file.read", "target": "notes.txt"})).await["ok"], true);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn lines_of_an_untrusted_file_in_a_failure_count_as_read() {
+    let host = with_untrusted_files();
+    host.write("vendor/page.md", format!("{INJECTION}\nlast\n"));
+    let old = INJECTION.replace("Ignore", "ignore");
+    let edits = json!([{"old": format!("{old}\nlost\n"), "new": "x\n"}]);
+    let patch = json!({"op": "file.patch", "target": "vendor/page.md", "input": {"edits": edits}});
+    let answer = host.send(patch).await;
+    assert_eq!(answer["error"]["code"], "conflict", "{answer:#}");
+    assert!(answer.to_string().contains(INJECTION), "{answer:#}");
+    let write = json!({"op": "file.write", "scope": "lib", "target": "x.py", "input": {"content": "x"}});
+    let answer = host.send(write).await;
+    assert!(is_asked(&answer), "{answer:#}");
+}
+
+fn with_untrusted_files() -> TestService {
+    let mut host = scopes().save().host();
+    host.config.scopes[0].policy.untrusted_files = vec!["vendor/**".to_owned()];
+    host.restart();
+    host
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn explanations_know_what_was_read() {
+    let host = scopes().save().host();
+    host.write("../lib/a.txt", "text\n");
+    let explain = || host.cli(&["policy", "explain", "file.delete", "a.txt", "--scope", "lib"]);
+    let before = explain();
+    assert_ne!(before["code"], "approval_required", "{before:#}");
+    read_page(&host).await;
+    let after = explain();
+    assert_eq!(after["code"], "approval_required", "{after:#}");
+    assert!(after.to_string().contains("this client has read untrusted content"), "{after:#}");
+    let answer = host.send(json!({"op": "file.delete", "scope": "lib", "target": "a.txt"})).await;
+    assert!(is_asked(&answer), "{answer:#}");
+    let why = host.cli(&["policy", "why", answer["operationId"].as_str().expect("an id")]);
+    assert_eq!(
+        (&why["decided"]["verdict"], &why["decided"]["rule"]),
+        (&json!("ask"), &json!("after-untrusted")),
+        "{why:#}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]

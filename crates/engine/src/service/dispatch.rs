@@ -97,7 +97,7 @@ pub(super) async fn run(
             };
             drop(turn);
             let result = bounded(result, &permit);
-            let result = match shown(&result, &permit) {
+            let result = match shows_untrusted(&permit, &result) {
                 false => result,
                 true => {
                     record.shows_untrusted_files();
@@ -129,7 +129,7 @@ pub(super) async fn run(
                 let result = result.unwrap_or_else(|_| Err(panicked()));
                 let result = result.map_err(|failure| near::with_names(&permit, failure));
                 let result = bounded(result, &permit);
-                let is_untrusted = shown(&result, &permit);
+                let is_untrusted = shows_untrusted(&permit, &result);
                 let noted = note.filter(|_| is_untrusted).map_or(Ok(()), |it| it.record());
                 let result = noted.and(result);
                 let mut record = take(&shared)?;
@@ -163,11 +163,6 @@ pub(super) async fn run(
             }
         }
     }
-}
-
-/// Returns whether a result shows files that the scope does not trust.
-fn shown(result: &Result<Json, Failure>, permit: &Permit) -> bool {
-    result.as_ref().is_ok_and(|data| shows_untrusted(permit, data))
 }
 
 /// Returns what is said beside a result.

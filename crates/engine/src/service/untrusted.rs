@@ -92,10 +92,15 @@ pub(super) fn may_show_untrusted(permit: &Permit) -> bool {
     permit.origin().is_none() && permit.scope().is_some_and(|scope| scope.has_untrusted_files())
 }
 
-/// Returns whether an answer names a file that the scope does not trust: each names the files that it shows.
-pub(super) fn shows_untrusted(permit: &Permit, data: &Json) -> bool {
+/// Returns whether an answer may show a file that the scope does not trust. A result names the files that it shows; a failure
+/// may show lines of a file that the request alone names.
+pub(super) fn shows_untrusted(permit: &Permit, result: &Result<Json, Failure>) -> bool {
     let Some(scope) = permit.scope().filter(|_| may_show_untrusted(permit)) else { return false };
-    let data: Value = serde_json::from_str(data.text()).unwrap_or_default();
+    let data = match result {
+        Ok(data) => serde_json::from_str(data.text()).unwrap_or_default(),
+        Err(_) if permit.names_untrusted_file() => return true,
+        Err(failure) => failure.to_json(),
+    };
     names(&data, &|text| {
         text.lines().any(|line| {
             let path = line.strip_prefix("+++ b/").or_else(|| line.strip_prefix("--- a/")).unwrap_or(line);
