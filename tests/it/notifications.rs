@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
 use std::process::{Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
@@ -67,7 +68,7 @@ impl Session {
             .spawn()
             .expect("dbus-daemon starts");
         let bus = Program(bus);
-        eventually("the bus listens", || socket.exists());
+        eventually("the bus listens", || UnixStream::connect(&socket).is_ok());
         let mut desktop = Command::new("/usr/bin/python3")
             .args(["-c", DESKTOP])
             .args(words)
@@ -166,4 +167,33 @@ async fn the_desktop_shows_nothing_where_the_config_says_so_or_the_client_asks_i
     let answer = outcome(&third.call("computer_operation", write("c.txt")).await);
     let id = answer["error"]["details"]["approvalId"].as_str().expect("an id");
     assert!(session.next()[4].as_str().expect("a text").ends_with(id));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_desktop_shows_that_a_process_asks_for_a_secret_and_not_its_words() {
+    let session = Session::start(&[]);
+    let mut scope = TestScope::new()
+        .with_capabilities(&["fs:read", "fs:write", "command:run", "process:manage"])
+        .with_policy(json!({"allowedCommands": ["python3 *"]}));
+    scope.config.notifications = true;
+    let scope = scope.save();
+    let (mut client, _program) = client(&scope, &session).await;
+    let command = json!(["python3", "-c", "import getpass; getpass.getpass('Password: ')"]);
+    let start =
+        json!({"scope": "app", "op": "process.start", "input": {"command": command, "terminal": true}});
+    let started = outcome(&client.call("computer_operation", start).await);
+    let id = started["data"]["processId"].as_str().unwrap_or_else(|| panic!("{started:#}")).to_owned();
+    let secret = json!({"scope": "app", "op": "process.write", "target": id,
+        "input": {"secret": {"prompt": "</body>Approved"}}, "options": {"timeoutSeconds": 600}});
+    // The request waits for the user, who sees it meanwhile.
+    let shown = tokio::task::spawn_blocking(move || session.next());
+    let shown = tokio::select! {
+        shown = shown => shown.expect("it is seen"),
+        answer = client.call("computer_operation", secret) => panic!("{answer:#}"),
+    };
+    let text = "in scope app, asked by local\nbailiwick approve";
+    assert_eq!(
+        shown,
+        json!(["Bailiwick", 0, "", "Bailiwick: a process asks for a secret", text, [], {}, -1])
+    );
 }

@@ -23,7 +23,7 @@ const QUEUE: usize = 16;
 /// How many are shown in a minute: a client that asks without end fills no screen.
 const PER_MINUTE: usize = 10;
 /// How long the desktop may take for one, in all.
-const TIMEOUT: Duration = Duration::from_secs(2);
+const TIMEOUT: Duration = Duration::from_secs(10);
 /// The name, and the interface, of who shows them.
 const NOTIFICATIONS: &str = "org.freedesktop.Notifications";
 
