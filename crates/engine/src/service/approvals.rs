@@ -33,14 +33,14 @@ pub(super) struct ApprovalRequest {
 }
 
 /// A request that the user has not approved.
-pub(super) struct Unapproved {
+pub(super) struct UnapprovedRequest {
     /// What is answered.
     pub failure: Failure,
     /// The ticket that was opened for it, and what would answer it.
     pub opened: Option<Box<(Ticket, Approval)>>,
 }
 
-impl From<Failure> for Unapproved {
+impl From<Failure> for UnapprovedRequest {
     fn from(failure: Failure) -> Self {
         Self { failure, opened: None }
     }
@@ -66,7 +66,7 @@ impl ApprovalRequest {
     ///
     /// # Errors
     /// `approval_required` with the id of a ticket, `permission_denied` where the user has refused.
-    pub async fn settle(&self, question: Question) -> Result<Approval, Unapproved> {
+    pub async fn settle(&self, question: Question) -> Result<Approval, UnapprovedRequest> {
         let request = self.clone();
         // It reads and writes files.
         let settled = tokio::task::spawn_blocking(move || request.settle_now(&question)).await;
@@ -80,7 +80,7 @@ impl ApprovalRequest {
         let _ = tokio::task::spawn_blocking(move || store.give_back(&key)).await;
     }
 
-    fn settle_now(&self, question: &Question) -> Result<Approval, Unapproved> {
+    fn settle_now(&self, question: &Question) -> Result<Approval, UnapprovedRequest> {
         let caller = &self.caller;
         let taken = self.store.take(&question.key, caller.identity(), caller.client_session());
         let taken = taken.map_err(|error| unusable(&error.into()))?;
@@ -100,7 +100,7 @@ impl ApprovalRequest {
                 let approval = || Approval { key: ticket.key.clone(), is_of_client: false };
                 let failure = unanswered(question, &ticket);
                 let opened = (ticket.id == new.id).then(|| Box::new((ticket.clone(), approval())));
-                Err(Unapproved { failure, opened })
+                Err(UnapprovedRequest { failure, opened })
             }
             Err(error @ (ApprovalError::TooMany | ApprovalError::TooLarge)) => Err(question
                 .failure()
