@@ -21,6 +21,8 @@ use bailiwick_providers::approval::{Approvals, EffectPreview, Ticket};
 const PREVIEW: &str = "preview";
 /// How often is looked whether the ticket still waits.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
+/// How long a preview runs at most: nobody has approved yet that it takes anything of the computer.
+const MAX_RUNTIME: Duration = Duration::from_secs(60);
 /// What one preview takes of what all can take: two run at the same time, of one caller one.
 const SHARE: usize = 2;
 /// What all previews can take.
@@ -109,7 +111,7 @@ impl PreviewRequest {
             return Some(EffectPreview::unavailable("the history cannot be written"));
         }
         let Self { permit, facts, history, caller, request, .. } = self;
-        let cancel = Cancel::after(permit.limits().timeout);
+        let cancel = Cancel::after(permit.limits().timeout.min(MAX_RUNTIME));
         let cx =
             Context::new(request, caller, cancel.clone(), Progress::default(), facts, Vec::new(), history);
         let shown = tokio::select! {
