@@ -8,7 +8,7 @@ use bailiwick_config::Config;
 use bailiwick_platform::fs::{Others, Protection};
 use bailiwick_platform::{machine, paths};
 
-use super::config_text::find_fixes;
+use super::config_fixes::find_fixes;
 use super::finding::Findings;
 use super::repair::Repair;
 use crate::installation::home::Home;

@@ -15,7 +15,7 @@ use crate::installation::home::Home;
 const MAX_ROUNDS: usize = 64;
 
 /// What was found, and what was repaired before.
-pub struct Looked {
+pub struct Examination {
     /// What every check finds now.
     pub found: Findings,
     /// What was found before, and is repaired.
@@ -24,7 +24,7 @@ pub struct Looked {
     pub undo: Option<String>,
 }
 
-impl Looked {
+impl Examination {
     /// Looks at an installation, and changes nothing.
     pub fn at(home: &Home, ask: AskService) -> Self {
         Self { found: look(home, ask), repaired: Vec::new(), undo: None }
@@ -35,8 +35,8 @@ impl Looked {
 ///
 /// # Errors
 /// When a repair cannot be made; what was changed before stays and can be taken back.
-pub fn look_and_repair(home: &Home, ask: AskService) -> Result<Looked, Failure> {
-    let mut looked = Looked::at(home, ask);
+pub fn look_and_repair(home: &Home, ask: AskService) -> Result<Examination, Failure> {
+    let mut looked = Examination::at(home, ask);
     let mut backups = Backups::begin(&home.dirs.state);
     for _ in 0..MAX_ROUNDS {
         // One after the other: a repair can show what it hid, or fix the next as well.

@@ -12,7 +12,7 @@ pub mod command_steps;
 pub mod computer;
 pub mod config;
 pub mod config_files;
-pub mod config_text;
+pub mod config_fixes;
 pub mod examine;
 pub mod finding;
 pub mod folders;

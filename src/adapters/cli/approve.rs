@@ -15,13 +15,14 @@ use bailiwick_providers::secret_prompt::Prompts;
 use bailiwick_providers::terminal::Screens;
 
 use super::args::ApproveArgs;
-use super::home::Home;
 use super::printer::{Paint, Report, one_line, paint, printable};
-use super::running::tickets_to_answer;
-use super::{runtime, scope};
+use super::scope;
 use crate::approvals::output::{ApproveListOutput, ApproveOutput};
 use crate::approvals::secrets::{self, Waiting, deliver, last_lines, not_claimed, secrets, unreadable};
 use crate::approvals::ticket::{self as approve_ticket, Answer, ApprovedRules, apply_rules};
+use crate::installation::home::Home;
+use crate::installation::running::tickets_to_answer;
+use crate::installation::runtime;
 
 /// How often is looked for what comes.
 const LOOK_EVERY: Duration = Duration::from_millis(500);

@@ -11,7 +11,7 @@ use clap_complete::Shell;
 use bailiwick_contract::Capability;
 
 use super::ask;
-use super::client::{ClientCommand, ClientKind, ClientsAtSetup};
+use super::client::{ClientCommand, ClientsAtSetup};
 pub use super::policy_args::{
     PolicyCommand, PolicyLearnArgs, PolicyTestArgs, PolicyUntrustedArgs, PolicyWhyArgs,
 };
@@ -19,8 +19,9 @@ use super::printer::Printer;
 use super::scope::ScopeCommand;
 pub use super::tunnel_args::{TunnelCommand, TunnelManualArgs};
 use super::undo::UndoArgs;
+use crate::client_settings::kind::ClientKind;
 use crate::scope_setup::open_folder::FolderChoice;
-pub use crate::scope_setup::presets::Preset;
+use crate::scope_setup::presets::Preset;
 
 /// Give an AI client one folder, not your whole computer.
 ///

@@ -9,7 +9,7 @@ use bailiwick_contract::{ErrorCode, Failure};
 use bailiwick_platform::tty;
 
 use super::printer::Printer;
-use super::runtime;
+use crate::installation::runtime;
 
 /// Returns whether there is a person to ask: a terminal to read from and one to write to.
 pub fn is_possible(printer: Printer) -> bool {

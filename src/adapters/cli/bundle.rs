@@ -8,9 +8,9 @@ use bailiwick_contract::Failure;
 
 use super::args::BundleArgs;
 use super::doctor::asked;
-use super::home::Home;
 use super::printer::{Report, printable};
 use crate::diagnosis::report::{self, BundleInspectOutput};
+use crate::installation::home::Home;
 
 /// Creates a bundle, or shows what one holds.
 ///

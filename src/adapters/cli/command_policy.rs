@@ -5,8 +5,8 @@ use bailiwick_policy::Scope;
 use bailiwick_policy::command::{CommandPolicy, CommandVerdict, Decision, Grant, Verdict};
 
 use super::args::PolicyTestArgs;
-use super::home::Home;
 use super::printer::{Paint, Report, one_line, paint, to_user};
+use crate::installation::home::Home;
 use crate::scope_setup::command_verdicts::{self, ExplainCommandOutput, choose};
 
 /// Explains one command. Exits with 0 if it is allowed, 14 if approval is needed, 12 if it is denied.

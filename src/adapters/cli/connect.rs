@@ -6,13 +6,13 @@ use bailiwick_config::PublicUrl;
 use bailiwick_contract::Failure;
 use bailiwick_platform::dirs::System;
 
-pub use crate::client_settings::connection::{Connection, url};
+use crate::client_settings::connection::Connection;
 
 use super::args::{ConnectArgs, RemoteClient};
-use super::client::ClientKind;
 use super::connect_wait::wait_for_client;
-use super::home::Home;
 use super::printer::{Printer, Report};
+use crate::client_settings::kind::ClientKind;
+use crate::installation::home::Home;
 use crate::public_urls::exposures::public_url;
 
 /// How a client connects, as it is printed.
@@ -111,7 +111,7 @@ fn in_lines(command: &str, flag: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::client_settings::connection::url;
 
     #[test]
     fn urls_name_an_address_that_a_local_client_reaches() {

@@ -11,10 +11,10 @@ use bailiwick_config::PublicUrl;
 use bailiwick_contract::{ErrorCode, Failure};
 
 use super::args::RemoteClient;
-use super::home::Home;
 use super::printer::{Paint, Printer, Report, paint};
-use super::runtime;
 use super::url_check::hop_line;
+use crate::installation::home::Home;
+use crate::installation::runtime;
 use crate::public_urls::check::UrlCheck;
 use crate::public_urls::hop::{HopReport, first_failure};
 

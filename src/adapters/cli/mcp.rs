@@ -13,10 +13,10 @@ use crate::adapters::mcp::{OnClient, stdio};
 use bailiwick_contract::{Failure, Transport};
 
 use super::args::{McpArgs, Shared};
-use super::call::backend;
-use super::home::Home;
-use super::runtime;
-use super::stdio_session::StdioSession;
+use crate::adapters::own_backend::backend;
+use crate::installation::home::Home;
+use crate::installation::runtime;
+use crate::installation::stdio_session::StdioSession;
 
 /// How long what runs may take to end after a request to stop.
 const STOP_TIMEOUT: Duration = Duration::from_millis(500);

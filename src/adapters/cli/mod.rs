@@ -55,11 +55,6 @@ mod undo;
 mod uninstall;
 mod url_check;
 
-use crate::installation::{
-    columns, home, known_token, limit, local_time, own_program, running, runtime, stdio_session, steps, text,
-};
-use crate::scope_setup::{commands_setup, difference, grants, open_folder};
-
 pub use command_line::{Misuse, check_command_line};
 pub use definition::definition;
 pub use run::main;

@@ -10,8 +10,8 @@ use bailiwick_policy::{StageVerdict, Verdict};
 use super::args::Shared;
 use super::call::Words;
 use super::command_policy;
-use super::home::Home;
 use super::printer::{Paint, Report, one_line, paint, printable, to_user};
+use crate::installation::home::Home;
 use crate::scope_setup::explanation::Explanation;
 
 const HELP: &str = "\

@@ -3,11 +3,11 @@
 use bailiwick_contract::Failure;
 
 use super::args::PolicyLearnArgs;
-use super::home::Home;
 use super::printer::{Printer, Report, one_line, printable};
 use super::scope;
 use crate::approvals::learn::{PolicyLearnOutput, Proposals, propose};
 use crate::approvals::ticket::apply_rules;
+use crate::installation::home::Home;
 
 /// Proposes rules, and makes the change where that is wanted.
 ///

@@ -3,9 +3,9 @@
 use bailiwick_contract::Failure;
 
 use super::args::PolicyTestArgs;
-use super::columns::cut;
-use super::home::Home;
 use super::printer::{Paint, Report, one_line, paint};
+use crate::installation::columns::cut;
+use crate::installation::home::Home;
 use crate::past_requests::replay::{DecisionOutput, ReplayGroupOutput, replay};
 
 /// How many groups of one kind are printed; JSON has all.

@@ -3,10 +3,10 @@
 use bailiwick_contract::Failure;
 
 use super::args::PolicyUntrustedArgs;
-use super::home::Home;
 use super::printer::{Report, one_line};
 use super::table::{Fit, Table};
 use crate::approvals::untrusted::{PolicyUntrustedOutput, untrusted};
+use crate::installation::home::Home;
 
 /// Lists the reads, or forgets those of a caller.
 ///

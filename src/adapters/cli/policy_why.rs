@@ -4,8 +4,8 @@ use bailiwick_contract::Failure;
 use bailiwick_history::Entry;
 
 use super::args::PolicyWhyArgs;
-use super::home::Home;
 use super::printer::{Paint, Report, labelled, one_line, paint};
+use crate::installation::home::Home;
 use crate::past_requests::why::{PolicyWhyOutput, why};
 
 /// Explains a recorded request.

@@ -20,7 +20,7 @@ use super::table::width;
 
 pub use super::fold::labelled;
 pub use super::table::{Fit, Table, table};
-pub use super::text::{one_line, printable, to_user, with_nearest};
+pub use crate::installation::text::{one_line, printable, to_user, with_nearest};
 
 /// How wide help is where there is no terminal.
 const HELP_COLUMNS: usize = 80;

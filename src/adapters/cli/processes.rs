@@ -14,14 +14,14 @@ use bailiwick_providers::process::Processes;
 use bailiwick_providers::process::text::Piece;
 
 use super::args::{ProcessReadArgs, ProcessStopArgs, ProcessesArgs, ProcessesCommand};
-use super::home::Home;
-use super::local_time::day_and_time;
 use super::printer::{Fit, Printer, Report, Table, one_line, printable};
-use super::runtime;
 use crate::adapters::own_backend::end_process;
+use crate::installation::home::Home;
+use crate::installation::local_time::day_and_time;
 use crate::installation::processes::{
     PieceOutput, ProcessOutput, chosen, end, find, listed, next, processes_of, stopped, whole,
 };
+use crate::installation::runtime;
 
 /// Runs a command on processes.
 ///

@@ -10,13 +10,14 @@ use bailiwick_contract::Failure;
 
 use super::args::{Arguments, BundleArgs, Command, PolicyCommand, ScreenCommand, Shared};
 use super::call::Words;
-use super::home::Home;
 use super::printer::{self, Printer, Report};
 use super::{
     approve, bundle, call, client, command_policy, completions, config, connect, definition, doctor, history,
     man, mcp, policy, policy_learn, policy_replay, policy_untrusted, policy_why, processes, scope, screen,
     service, setup, start, status, token, tools, topics, try_folder, tunnel, undo, uninstall,
 };
+use crate::installation::home::Home;
+use crate::tunnels::keeper;
 
 /// Runs the command that the process's arguments name.
 pub fn main() -> ExitCode {
@@ -27,7 +28,7 @@ pub fn main() -> ExitCode {
             Home::find(shared.config.as_deref()).and_then(|home| mcp::run(&home, args)).map(|()| None),
         );
     }
-    if let Some(code) = tunnel::serve_if_asked(&words, |line| Printer { json: false }.talk(line)) {
+    if let Some(code) = keeper::serve_if_asked(&words, |line| Printer { json: false }.talk(line)) {
         return code;
     }
     if let Some(words) = completions::asked(&words) {

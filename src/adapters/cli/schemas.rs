@@ -4,15 +4,16 @@
 
 use schemars::JsonSchema;
 
-use super::{
-    completions, config, described, doctor, history, live, man, scope, service, setup, start, status, tunnel,
-    undo, url_check,
-};
-use crate::approvals::{learn, output, untrusted};
-use crate::diagnosis::{report, screen_status, trial, uninstall};
+use super::{completions, described, man, start, url_check};
+use crate::approvals::{learn, output as approve, untrusted};
+use crate::autostart::output as service;
+use crate::diagnosis::output as doctor;
+use crate::diagnosis::prove::ProveOutput;
+use crate::diagnosis::{config_files as config, report, screen_status, status, trial, uninstall};
 use crate::installation::{processes as ps, tokens};
-use crate::past_requests::{replay, why};
-use crate::scope_setup::{command_verdicts, explanation, offer};
+use crate::past_requests::{event, output as history, replay, undo_output as undo, why};
+use crate::scope_setup::{command_verdicts, explanation, offer, output as scope, setup_output as setup};
+use crate::tunnels::output as tunnel;
 
 /// What a command prints.
 #[derive(Debug, Clone, Copy)]
@@ -27,8 +28,8 @@ pub struct CommandSchema {
 
 /// The commands with their schemas, those of `client` aside.
 pub const SCHEMAS: &[CommandSchema] = &[
-    row::<output::ApproveOutput>("approve", "approve"),
-    row::<output::ApproveListOutput>("approve --list", "approve.list"),
+    row::<approve::ApproveOutput>("approve", "approve"),
+    row::<approve::ApproveListOutput>("approve --list", "approve.list"),
     row::<report::BundleOutput>("bundle", "bundle"),
     row::<report::BundleInspectOutput>("bundle --inspect", "bundle.inspect"),
     row::<url_check::UrlCheckOutput>("client check", "client.check"),
@@ -43,7 +44,7 @@ pub const SCHEMAS: &[CommandSchema] = &[
     row::<described::ConnectOutput>("connect", "connect"),
     row::<described::FailureOutput>("(any, when it fails)", "failure"),
     row::<doctor::DoctorOutput>("doctor", "doctor"),
-    row::<doctor::ProveOutput>("doctor --prove", "doctor.prove"),
+    row::<ProveOutput>("doctor --prove", "doctor.prove"),
     row::<report::BundleInspectOutput>("doctor --inspect", "doctor.inspect"),
     row::<report::BundleOutput>("doctor --report", "doctor.report"),
     row::<doctor::UndoOutput>("doctor --undo", "doctor.undo"),
@@ -79,7 +80,7 @@ pub const SCHEMAS: &[CommandSchema] = &[
     row::<scope::ScopeShowOutput>("scope show", "scope.show"),
     row::<screen_status::ScreenStatusOutput>("screen status", "screen.status"),
     row::<start::Started>("serve", "serve"),
-    row::<live::Event>("serve --log", "serve.events"),
+    row::<event::Event>("serve --log", "serve.events"),
     row::<service::InstallOutput>("service install", "service.install"),
     row::<service::RemoveOutput>("service remove", "service.remove"),
     row::<service::DoneOutput>("service start", "service.start"),

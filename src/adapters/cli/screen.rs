@@ -3,9 +3,9 @@
 use bailiwick_contract::Failure;
 use bailiwick_engine::operations::screen::access_state;
 
-use super::home::Home;
 use super::printer::{Report, one_line, table};
 use crate::diagnosis::screen_status::ScreenStatus;
+use crate::installation::home::Home;
 
 /// Asks the displays, and shows what each scope shows of them. Exits 22 where the system refuses.
 ///

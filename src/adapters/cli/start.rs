@@ -18,13 +18,16 @@ use bailiwick_config::PublicUrl;
 use bailiwick_contract::Failure;
 
 use super::args::StartArgs;
-use super::connect::url;
-use super::home::Home;
-use super::live::{self, Event, Form, LiveView};
+use super::live::{self, Form};
 use super::printer::Printer;
-use super::running::{RunningNote, processes_that_go_on};
-use super::{runtime, service};
+use crate::autostart::job::begin;
+use crate::client_settings::connection::url;
+use crate::installation::home::Home;
+use crate::installation::running::{RunningNote, processes_that_go_on};
+use crate::installation::runtime;
 use crate::installation::tokens::first_token;
+use crate::past_requests::event::Event;
+use crate::past_requests::live::LiveView;
 
 /// How long what runs may take to end; with what follows, the process is gone within 2 s.
 const STOP_TIMEOUT: Duration = Duration::from_millis(1_600);
@@ -64,7 +67,7 @@ pub struct Started {
 /// # Errors
 /// When Bailiwick is not set up, another service runs, or the port is taken: nothing is served then.
 pub fn run(home: Home, printer: Printer, args: &StartArgs) -> Result<(), Failure> {
-    let home = &service::begin(home, args.background.home.as_deref(), args.background.said.as_deref())?;
+    let home = &begin(home, args.background.home.as_deref(), args.background.said.as_deref())?;
     let config = home.config()?;
     let has_tokens = !home.tokens()?.records().is_empty();
     let needs_token = !config.http.allow_loopback_without_token;

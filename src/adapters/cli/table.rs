@@ -6,7 +6,7 @@ use std::env;
 
 use bailiwick_platform::tty;
 
-use super::columns::{columns, cut};
+use crate::installation::columns::{columns, cut};
 
 /// How narrow a column becomes before others go.
 const MIN_CUT: usize = 8;

@@ -6,9 +6,9 @@ use bailiwick_contract::time::{now_ms, parse_rfc3339};
 
 use super::args::{ConfirmArgs, TokenCommand, TokenCreateArgs, TokenRotateArgs};
 use super::ask;
-use super::home::Home;
-use super::known_token::known;
 use super::printer::{Fit, Printer, Report, Table, one_line};
+use crate::installation::home::Home;
+use crate::installation::known_token::known;
 use crate::installation::tokens::{
     self, DAY_MS, SOON_DAYS, ShownToken, TokenCodeOutput, TokenListOutput, TokenRevokeOutput,
     TokenShownOutput, TokenState, expiry, facts, last_used, rights, state,

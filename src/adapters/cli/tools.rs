@@ -7,10 +7,10 @@ use bailiwick_engine::operations::FAMILIES;
 use bailiwick_engine::registry::Registry;
 
 use super::args::ToolsArgs;
-use super::client;
-use super::home::Home;
 use super::printer::{Fit, Report, Table, one_line};
-use super::scope::place_of;
+use crate::client_settings::look::caller_of;
+use crate::installation::home::Home;
+use crate::scope_setup::scope_words::place_of;
 
 /// Lists what a client has.
 ///
@@ -23,7 +23,7 @@ pub fn run(home: &Home, args: &ToolsArgs) -> Result<Report, Failure> {
     }
     let scopes = home.scopes()?;
     let token = match args.client {
-        Some(client) => client::caller_of(home, client)?,
+        Some(client) => caller_of(home, client)?,
         None => args.token.clone(),
     };
     let caller = home.caller(token.as_deref(), Transport::Stdio)?;

@@ -7,11 +7,11 @@ use bailiwick_contract::{ErrorCode, Failure};
 use super::args::{ConfirmArgs, UninstallArgs};
 use super::ask;
 use super::client::remove_added;
-use super::home::Home;
 use super::printer::{Printer, Report, one_line};
 use super::processes::stop_all;
 use super::service::remove_installed;
 use crate::diagnosis::uninstall::UninstallOutput;
+use crate::installation::home::Home;
 use crate::installation::own_files;
 
 /// Removes it all, or lists it.

@@ -9,7 +9,7 @@ mod files;
 mod git;
 mod installation;
 mod handshakes;
-mod held;
+mod commands;
 mod over_http;
 mod processes;
 mod refusals;

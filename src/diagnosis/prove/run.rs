@@ -18,7 +18,7 @@ use crate::public_urls::exposures::tried;
 
 use super::installation::{OUTSIDE, ProofInstallation, SECRET};
 use super::{
-    clients, code, files, git, handshakes, held, over_http, processes, refusals, running, screens, undo,
+    clients, code, commands, files, git, handshakes, over_http, processes, refusals, running, screens, undo,
 };
 
 /// How long a round trip through a public URL may take.
@@ -90,7 +90,7 @@ fn in_the_throw_away_installation(steps: &mut Steps, proof: &ProofInstallation) 
     code::code(steps, &mut child);
     git::git(steps, &mut child, proof);
     refusals::refusals(steps, &mut child, proof);
-    held::held(steps, &mut child, proof);
+    commands::commands(steps, &mut child, proof);
     processes::processes(steps, &mut child, proof);
     screens::screens(steps, &mut child);
     over_http::over_http(steps, proof);

@@ -5,6 +5,5 @@ mod help;
 mod render;
 mod submit;
 
-pub use crate::adapters::own_backend::{backend, failure_of, service_facts, submit};
 pub use fields::Words;
 pub use submit::{run, wants_json};

@@ -8,10 +8,10 @@ use crate::adapters::own_backend::{failure_of, submit};
 use bailiwick_contract::{Failure, signal};
 
 use super::super::args::Shared;
-use super::super::home::Home;
 use super::super::printer::{Printer, Report, failure_text, one_line, to_user};
 use super::fields::{self, Words};
 use super::{help, render};
+use crate::installation::home::Home;
 
 /// Runs one operation.
 ///

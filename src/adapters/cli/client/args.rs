@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 
 use super::super::args::{ConfirmArgs, ConnectArgs, ToolsArgs};
-use super::kind::ClientKind;
 use crate::client_settings::choice::{How, SettingsChoice};
+use crate::client_settings::kind::ClientKind;
 
 /// `client …`.
 #[derive(Debug, Subcommand)]

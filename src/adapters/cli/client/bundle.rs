@@ -9,9 +9,9 @@ use bailiwick_platform::dirs::BUNDLE_PLATFORM;
 
 use super::super::printer::Report;
 use super::args::{BundlePlatform, McpbArgs};
-use super::extension_bundle::{manifest, pack, unwritable};
-use super::output::BundleOutput;
-use super::registry_file;
+use crate::client_settings::extension_bundle::{manifest, pack, unwritable};
+use crate::client_settings::output::BundleOutput;
+use crate::client_settings::registry_file;
 
 /// Creates the bundle, and the entry for the registry if it is asked for.
 ///

@@ -5,18 +5,18 @@ use bailiwick_contract::Failure;
 
 use super::super::args::ConfirmArgs;
 use super::super::ask;
-use super::super::connect::Connection;
-use super::super::home::Home;
 use super::super::printer::{Printer, Report, one_line};
 use super::args::ClientsAtSetup;
-use super::choice::{How, SettingsChoice};
 use super::install::{OnFailure, install};
-use super::kind::ClientKind;
-use super::look::look;
-use super::output::{ConnectionState, ListedClient};
-use super::plan;
-use super::record::Records;
-use super::rights::reach;
+use crate::client_settings::choice::{How, SettingsChoice};
+use crate::client_settings::connection::Connection;
+use crate::client_settings::kind::ClientKind;
+use crate::client_settings::look::look;
+use crate::client_settings::output::{ConnectionState, ListedClient};
+use crate::client_settings::plan;
+use crate::client_settings::record::Records;
+use crate::client_settings::rights::reach;
+use crate::installation::home::Home;
 
 /// What can be connected.
 pub struct Offer {

@@ -4,13 +4,13 @@ use bailiwick_contract::{ErrorCode, Failure};
 
 use super::super::args::ConfirmArgs;
 use super::super::ask;
-use super::super::home::Home;
 use super::super::printer::{Printer, Report, printable, to_user};
-use super::kind::ClientKind;
-use super::output::{EditOutput, EditResult, EditView, MadeToken};
-use super::plan::SettingsEdit;
-use super::record::Action;
-use super::write::{diff, write};
+use crate::client_settings::kind::ClientKind;
+use crate::client_settings::output::{EditOutput, EditResult, EditView, MadeToken};
+use crate::client_settings::plan::SettingsEdit;
+use crate::client_settings::record::Action;
+use crate::client_settings::write::{diff, write};
+use crate::installation::home::Home;
 
 /// A run of edits.
 pub struct Session<'h> {

@@ -3,17 +3,17 @@
 use bailiwick_contract::{ErrorCode, Failure};
 
 use super::super::args::ConfirmArgs;
-use super::super::connect::Connection;
-use super::super::home::Home;
 use super::super::printer::{Printer, Report};
 use super::args::InstallArgs;
-use super::choice::How;
 use super::edit::Session;
-use super::kind::ClientKind;
-use super::places::{evidence, project_file};
-use super::plan;
-use super::record::{Action, Records};
-use super::rights::{RightsOf, caller, make_token, reach};
+use crate::client_settings::choice::How;
+use crate::client_settings::connection::Connection;
+use crate::client_settings::kind::ClientKind;
+use crate::client_settings::places::{evidence, project_file};
+use crate::client_settings::plan;
+use crate::client_settings::record::{Action, Records};
+use crate::client_settings::rights::{RightsOf, caller, make_token, reach};
+use crate::installation::home::Home;
 
 /// Puts Bailiwick into the settings of clients.
 ///

@@ -2,12 +2,12 @@
 
 use bailiwick_contract::Failure;
 
-use super::super::home::Home;
 use super::super::printer::{Fit, Report, Table, one_line};
 use super::args::ListArgs;
-use super::look::{USUAL_NAME, look};
-use super::output::{ChangesOutput, ConnectionState, ListedChange};
-use super::record::Records;
+use crate::client_settings::look::{USUAL_NAME, look};
+use crate::client_settings::output::{ChangesOutput, ConnectionState, ListedChange};
+use crate::client_settings::record::Records;
+use crate::installation::home::Home;
 
 /// Lists the clients, or the changes.
 ///

@@ -18,14 +18,6 @@ mod run;
 mod schemas;
 mod undo;
 
-pub use super::own_program::on_path;
-use crate::client_settings::{
-    choice, entry, extension_bundle, kind, look, output, places, plan, record, registry_file, rights,
-    snippets, write,
-};
-
-pub use crate::client_settings::kind::ClientKind;
-pub use crate::client_settings::look::caller_of;
 pub use args::{CheckArgs, ClientCommand, ClientsAtSetup};
 pub use connect_at_setup::Offer;
 pub use remove::remove_added;

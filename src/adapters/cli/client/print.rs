@@ -2,16 +2,16 @@
 
 use bailiwick_contract::Failure;
 
-use super::super::connect::Connection;
-use super::super::home::Home;
 use super::super::printer::Report;
 use super::args::PrintArgs;
-use super::entry::Reach;
-use super::kind::TokenForm;
-use super::output::PrintOutput;
-use super::places::SettingsPlace;
-use super::rights::{caller, reach};
-use super::snippets::snippet;
+use crate::client_settings::connection::Connection;
+use crate::client_settings::entry::Reach;
+use crate::client_settings::kind::TokenForm;
+use crate::client_settings::output::PrintOutput;
+use crate::client_settings::places::SettingsPlace;
+use crate::client_settings::rights::{caller, reach};
+use crate::client_settings::snippets::snippet;
+use crate::installation::home::Home;
 
 /// Prints the entry of a client.
 ///

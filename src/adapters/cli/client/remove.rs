@@ -4,15 +4,15 @@ use bailiwick_config::Config;
 use bailiwick_contract::{ErrorCode, Failure};
 
 use super::super::args::ConfirmArgs;
-use super::super::connect::Connection;
-use super::super::home::Home;
 use super::super::printer::{Printer, Report};
 use super::args::RemoveArgs;
 use super::edit::Session;
-use super::look::everywhere;
-use super::places::SettingsPlace;
-use super::plan;
-use super::record::{Action, Records};
+use crate::client_settings::connection::Connection;
+use crate::client_settings::look::everywhere;
+use crate::client_settings::places::SettingsPlace;
+use crate::client_settings::plan;
+use crate::client_settings::record::{Action, Records};
+use crate::installation::home::Home;
 
 /// Takes Bailiwick out of the settings of clients.
 ///

@@ -2,11 +2,11 @@
 
 use bailiwick_contract::Failure;
 
-use super::super::home::Home;
 use super::super::printer::{Printer, Report};
 use super::super::{connect, tools, url_check};
 use super::args::ClientCommand;
 use super::{bundle, install, list, print, remove, undo};
+use crate::installation::home::Home;
 
 /// Runs one of the commands.
 ///

@@ -3,7 +3,7 @@
 use schemars::schema_for;
 use serde_json::Value;
 
-use super::output::{BundleOutput, ChangesOutput, EditOutput, ListOutput, PrintOutput};
+use crate::client_settings::output::{BundleOutput, ChangesOutput, EditOutput, ListOutput, PrintOutput};
 
 /// Returns the schemas: the path from the repository's root, and the text.
 pub fn schemas() -> Vec<(&'static str, String)> {

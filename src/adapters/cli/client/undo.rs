@@ -2,12 +2,12 @@
 
 use bailiwick_contract::{ErrorCode, Failure};
 
-use super::super::home::Home;
 use super::super::printer::{Printer, Report};
 use super::args::UndoArgs;
 use super::edit::Session;
-use super::plan;
-use super::record::Records;
+use crate::client_settings::plan;
+use crate::client_settings::record::Records;
+use crate::installation::home::Home;
 
 /// Puts a settings file back as it was before a change.
 ///

@@ -4,10 +4,10 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use super::super::definition::definition;
-use super::super::home::Home;
 use super::super::printer::one_line;
 use super::wanted::{CompletionRequest, wanted};
 use crate::diagnosis::known_values::known_values;
+use crate::installation::home::Home;
 
 /// No more of a text about a value than this is shown, in characters.
 const ABOUT: usize = 60;

@@ -8,11 +8,11 @@ use bailiwick_platform::fs::replace_private_file;
 
 use super::super::args::ConfigEditArgs;
 use super::super::ask;
-use super::super::home::Home;
 use super::super::printer::{Printer, Report, one_line, printable};
-use super::examine::{ProblemOutput, examine, problems_text};
 use crate::diagnosis::config_files::{EditOutput, check_owner, diff, read, unwritable, write_over};
+use crate::diagnosis::examine::{ProblemOutput, examine, problems_text};
 use crate::installation::editor::{editor, open};
+use crate::installation::home::Home;
 
 /// Has the user edit the config.
 ///

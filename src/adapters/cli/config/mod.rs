@@ -9,7 +9,4 @@ mod show;
 mod undo;
 mod validate;
 
-use crate::diagnosis::examine;
-
-pub use crate::diagnosis::config_files::{EditOutput, PathOutput, ShowOutput, ValidateOutput};
 pub use run::run;

@@ -1,8 +1,8 @@
 //! `config path`: which files are in force, and by what they are chosen.
 
-use super::super::home::Home;
 use super::super::printer::{Fit, Report, Table, one_line};
 use crate::diagnosis::config_files::{ChosenBy, PathOutput};
+use crate::installation::home::Home;
 
 /// Names the files.
 pub fn run(home: &Home) -> Report {

@@ -3,9 +3,9 @@
 use bailiwick_contract::Failure;
 
 use super::super::args::ConfigCommand;
-use super::super::home::Home;
 use super::super::printer::{Printer, Report};
 use super::{edit, path, show, undo, validate};
+use crate::installation::home::Home;
 
 /// Runs one of the commands.
 ///

@@ -3,9 +3,9 @@
 use bailiwick_contract::Failure;
 
 use super::super::args::ConfigShowArgs;
-use super::super::home::Home;
 use super::super::printer::{Report, printable};
 use crate::diagnosis::config_files::{ShowOutput, shown_config};
+use crate::installation::home::Home;
 
 /// Prints the config.
 ///

@@ -6,11 +6,11 @@ use bailiwick_contract::{ErrorCode, Failure};
 
 use super::super::args::ConfigUndoArgs;
 use super::super::ask;
-use super::super::home::{Home, changed_meanwhile};
 use super::super::printer::{Printer, Report, one_line, printable};
 use super::edit::report;
-use super::examine::{examine, problems_text};
 use crate::diagnosis::config_files::{diff, read, write_over};
+use crate::diagnosis::examine::{examine, problems_text};
+use crate::installation::home::{Home, changed_meanwhile};
 use crate::installation::kept_configs::KeptConfigs;
 
 /// Puts back the config as it was before the last change; the next call goes one change further back.

@@ -3,10 +3,10 @@
 use bailiwick_contract::Failure;
 
 use super::super::args::ConfigValidateArgs;
-use super::super::home::Home;
 use super::super::printer::{Paint, Report, one_line, paint};
-use super::examine::problems_text;
 use crate::diagnosis::config_files::{ValidateOutput, validate};
+use crate::diagnosis::examine::problems_text;
+use crate::installation::home::Home;
 
 /// Looks for mistakes. Exits with 1 if there are any.
 ///

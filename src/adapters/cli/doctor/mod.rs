@@ -6,7 +6,5 @@
 mod prove;
 mod run;
 
-pub use crate::diagnosis::output::{DoctorOutput, UndoOutput};
-pub use crate::diagnosis::prove::ProveOutput;
 pub use prove::run as prove;
 pub use run::{asked, run};

@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use bailiwick_contract::{ErrorCode, Failure};
 
-use super::super::home::Home;
-use super::super::limit::Limit;
 use super::super::printer::{Printer, Report};
-use super::super::runtime;
 use super::super::shown_steps::shown_steps;
-use super::super::steps::wrong;
 use crate::diagnosis::prove::{ProveOutput, prove};
+use crate::installation::home::Home;
+use crate::installation::limit::Limit;
+use crate::installation::runtime;
+use crate::installation::steps::wrong;
 
 /// How long all of it may take; what it left is gone a moment later.
 const TIME: Duration = Duration::from_secs(18);

@@ -5,17 +5,17 @@ use serde_json::Value;
 use bailiwick_contract::{Failure, Transport};
 
 use super::super::args::DoctorArgs;
-use super::super::call::{backend, service_facts};
-use super::super::home::Home;
 use super::super::printer::{Paint, Printer, Report, one_line, paint, printable};
-use super::super::runtime;
 use super::prove;
+use crate::adapters::own_backend::{backend, service_facts};
 use crate::diagnosis::backups::undo;
 use crate::diagnosis::finding::{Finding, Findings, Standing};
-use crate::diagnosis::look::{Looked, look_and_repair};
+use crate::diagnosis::look::{Examination, look_and_repair};
 use crate::diagnosis::output::{CheckView, Counts, DoctorOutput, UndoOutput};
 use crate::diagnosis::repair::Repair;
 use crate::diagnosis::service::TIME;
+use crate::installation::home::Home;
+use crate::installation::runtime;
 
 /// Looks at an installation. Exits 0 if nothing fails, 1 if something does.
 ///
@@ -30,7 +30,7 @@ pub fn run(home: &Home, printer: Printer, args: &DoctorArgs, verbose: bool) -> R
         return taken_back(home);
     }
     let looked =
-        if args.fix && !args.dry_run { look_and_repair(home, asked)? } else { Looked::at(home, asked) };
+        if args.fix && !args.dry_run { look_and_repair(home, asked)? } else { Examination::at(home, asked) };
     Ok(report(&looked.found, &looked.repaired, args, verbose, looked.undo))
 }
 

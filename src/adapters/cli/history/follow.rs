@@ -6,14 +6,15 @@ use bailiwick_contract::{ErrorCode, Failure};
 use bailiwick_history::{HistoryReadError, Tail};
 
 use super::super::args::RowFilter;
-use super::super::home::Home;
-use super::super::live::{Event, line};
+use super::super::live::line;
 use super::super::printer::Printer;
-use super::super::runtime;
 use super::super::table::width;
-use super::output::EntryOutput;
 use super::views::{filter, unknown_scope};
+use crate::installation::home::Home;
+use crate::installation::runtime;
+use crate::past_requests::event::Event;
 use crate::past_requests::find::read;
+use crate::past_requests::output::EntryOutput;
 
 /// How often is looked for what came.
 const LOOK_EVERY: Duration = Duration::from_millis(400);

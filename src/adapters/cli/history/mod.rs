@@ -5,11 +5,5 @@
 mod follow;
 mod views;
 
-use crate::past_requests::{kept, output};
 pub use follow::watch;
-
-pub use crate::past_requests::find::{find_entry, short_id};
-pub use output::{
-    ConnectionsOutput, EntryOutput, FailedReplayOutput, GetOutput, LastOutput, SessionsOutput, TimelineOutput,
-};
 pub use views::run;

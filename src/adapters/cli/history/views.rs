@@ -7,19 +7,19 @@ use bailiwick_history::{Entry, Filter, State};
 use bailiwick_platform::quoting::quote;
 
 use super::super::args::{HistoryArgs, HistoryView, RowFilter};
-use super::super::columns::cut;
-use super::super::home::Home;
-use super::super::local_time::{day_and_time, since};
 use super::super::printer::{
     Fit, Paint, Printer, Report, Table, one_line, paint, printable, table, with_nearest,
 };
 use super::follow::follow;
-use super::kept::{KeptChanges, UndoState};
-use super::output::{
+use crate::installation::columns::cut;
+use crate::installation::home::Home;
+use crate::installation::local_time::{day_and_time, since};
+use crate::past_requests::find::{began_ms, find_entry, read, short_id, template, undo_of};
+use crate::past_requests::kept::{KeptChanges, UndoState};
+use crate::past_requests::output::{
     ConnectionsOutput, EntryOutput, FailedOutput, FailedReplayOutput, GetOutput, LastOutput, SessionsOutput,
     TimelineOutput,
 };
-use crate::past_requests::find::{began_ms, find_entry, read, short_id, template, undo_of};
 use crate::past_requests::routes::{self, CountedRoutes};
 
 /// Shows a view.

@@ -2,10 +2,10 @@
 
 use bailiwick_contract::time::parse_rfc3339;
 
-use super::super::columns::{columns, cut, cut_front};
-use super::super::local_time::day_and_time;
 use super::super::printer::{Paint, one_line, paint};
-use super::event::{Event, Standing};
+use crate::installation::columns::{columns, cut, cut_front};
+use crate::installation::local_time::day_and_time;
+use crate::past_requests::event::{Event, Standing};
 
 /// Below so many columns who asked and how long it took are left out.
 const NARROW: usize = 60;

@@ -3,9 +3,5 @@
 mod line;
 mod tell;
 
-use crate::past_requests::event;
-
-pub use crate::past_requests::live::LiveView;
-pub use event::Event;
 pub use line::line;
 pub use tell::{Form, tell};

@@ -4,8 +4,8 @@ use bailiwick_contract::time::{now_ms, rfc3339};
 
 use super::super::printer::Printer;
 use super::super::table::width;
-use super::event::{Event, Standing};
 use super::line::line;
+use crate::past_requests::event::{Event, Standing};
 use crate::past_requests::live::TellEvents;
 
 /// How many requests a person is told of one by one at each look.

@@ -6,12 +6,12 @@ use bailiwick_config::{ScopeConfig, is_scope_id};
 use bailiwick_contract::{Capability, ErrorCode, Failure};
 
 use super::super::args::ConfirmArgs;
-use super::super::home::Home;
-use super::super::open_folder::{Change, find_folder, open_folder};
 use super::super::printer::{Printer, Report};
 use super::args::{ScopeAddArgs, ScopeAddScreenArgs, ScopeKind};
 use super::edit::share;
 use super::report::{confirmed, told};
+use crate::installation::home::Home;
+use crate::scope_setup::open_folder::{Change, find_folder, open_folder};
 use crate::scope_setup::scope_words::place_of;
 
 /// Adds a scope; a folder that is open already keeps its own.

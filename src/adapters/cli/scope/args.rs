@@ -12,8 +12,9 @@ use bailiwick_config::{
 };
 use bailiwick_contract::Capability;
 
-use super::super::args::{ConfirmArgs, HereArgs, Preset, capability};
+use super::super::args::{ConfirmArgs, HereArgs, capability};
 use crate::scope_setup::grant_change::GrantChange;
+use crate::scope_setup::presets::Preset;
 
 /// `scope …`.
 #[derive(Debug, Subcommand)]

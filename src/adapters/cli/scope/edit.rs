@@ -3,12 +3,12 @@
 use bailiwick_config::ScopeConfig;
 use bailiwick_contract::{Capability, Failure, ScopeType};
 
-use super::super::args::Preset;
-use super::super::commands_setup;
-use super::super::home::Home;
 use super::super::printer::{Printer, Report};
 use super::args::{ScopeEditArgs, ScreenShare};
 use super::report::{change_in, confirmed};
+use crate::installation::home::Home;
+use crate::scope_setup::commands_setup;
+use crate::scope_setup::presets::Preset;
 use crate::scope_setup::scope_edit::{
     environment, folders, forget, limits, network, read_paths, search_path,
 };

@@ -3,7 +3,7 @@
 use bailiwick_config::Config;
 
 use super::super::printer::{Fit, Report, Table, one_line};
-use super::output::ScopeListOutput;
+use crate::scope_setup::output::ScopeListOutput;
 use crate::scope_setup::scope_words::{grants, roots, type_name, without_values};
 
 /// Lists the scopes.

@@ -11,12 +11,6 @@ mod report;
 mod run;
 mod show;
 
-use crate::scope_setup::output;
-pub use crate::scope_setup::scope_words::place_of;
-
-pub use crate::scope_setup::output::{
-    ScopeChangeOutput, ScopeListOutput, ScopeRemoveOutput, ScopeShowOutput,
-};
 pub use args::ScopeCommand;
 pub use report::{change, change_in, confirmed};
 pub use run::run;

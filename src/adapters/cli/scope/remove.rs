@@ -2,12 +2,12 @@
 
 use bailiwick_contract::Failure;
 
-use super::super::difference::Difference;
-use super::super::home::Home;
 use super::super::printer::{Printer, Report, one_line};
 use super::args::ScopeRemoveArgs;
-use super::output::ScopeRemoveOutput;
 use super::report::confirmed;
+use crate::installation::home::Home;
+use crate::scope_setup::difference::Difference;
+use crate::scope_setup::output::ScopeRemoveOutput;
 use crate::scope_setup::scope_words::place_of;
 
 /// Closes a scope.

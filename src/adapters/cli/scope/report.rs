@@ -5,11 +5,11 @@ use bailiwick_contract::{Failure, ScopeType};
 
 use super::super::args::ConfirmArgs;
 use super::super::ask;
-use super::super::commands_setup;
-use super::super::difference::Difference;
-use super::super::home::{Home, IfMissing, changed_meanwhile};
 use super::super::printer::{Printer, Report, labelled, one_line};
-use super::output::ScopeChangeOutput;
+use crate::installation::home::{Home, IfMissing, changed_meanwhile};
+use crate::scope_setup::commands_setup;
+use crate::scope_setup::difference::Difference;
+use crate::scope_setup::output::ScopeChangeOutput;
 use crate::scope_setup::scope_words::{
     check_scope, grants, place_of, roots, runs_commands, screen_words, without_values,
 };

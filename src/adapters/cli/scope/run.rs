@@ -2,11 +2,11 @@
 
 use bailiwick_contract::Failure;
 
-use super::super::home::Home;
 use super::super::printer::{Printer, Report};
 use super::args::ScopeCommand;
 use super::report::{change, change_in, confirmed};
 use super::{add, edit, list, remove, show};
+use crate::installation::home::Home;
 use crate::scope_setup::grant_change;
 
 /// Runs one of the commands.

@@ -4,12 +4,12 @@ use bailiwick_config::{AfterUntrusted, NetworkRule, OtherHosts, ScopeConfig, Sco
 use bailiwick_contract::{Failure, ScopeType};
 use bailiwick_policy::RootPaths;
 
-use super::super::commands_setup;
-use super::super::grants::{Closure, closure, describe_grants};
-use super::super::home::Home;
 use super::super::printer::{Report, labelled, one_line};
-use super::output::ScopeShowOutput;
+use crate::installation::home::Home;
+use crate::scope_setup::commands_setup;
 use crate::scope_setup::effective::{Effective, effective};
+use crate::scope_setup::grants::{Closure, closure, describe_grants};
+use crate::scope_setup::output::ScopeShowOutput;
 use crate::scope_setup::scope_words::{place_of, screen_words, type_name, without_values};
 
 /// Tells everything about a scope.

@@ -9,12 +9,12 @@ use std::time::Duration;
 use bailiwick_contract::{ErrorCode, Failure};
 
 use super::super::args::ServiceLogsArgs;
-use super::super::home::Home;
 use super::super::printer::{Printer, Report, printable};
-use super::job::said_file;
-use super::manager::{Manager, Words};
-use super::systemd::UNIT;
+use crate::autostart::job::said_file;
+use crate::autostart::manager::{Manager, Words};
 use crate::autostart::service::installed;
+use crate::autostart::systemd::UNIT;
+use crate::installation::home::Home;
 use crate::installation::log_file::LogFile;
 
 /// How often a file is checked for more.

@@ -9,9 +9,5 @@ mod logs;
 mod reports;
 mod run;
 
-use crate::autostart::{job, manager, output, systemd};
-
-pub use crate::autostart::job::begin;
-pub use output::{DoneOutput, InstallOutput, RemoveOutput, StatusOutput};
 pub use reports::remove_installed;
 pub use run::run;

@@ -2,11 +2,11 @@
 
 use bailiwick_contract::{ErrorCode, Failure};
 
-use super::super::home::Home;
 use super::super::printer::{Report, labelled, one_line};
-use super::manager::{Manager, manager};
-use super::output::DoneOutput;
+use crate::autostart::manager::{Manager, manager};
+use crate::autostart::output::DoneOutput;
 use crate::autostart::service::{self, installed_file};
+use crate::installation::home::Home;
 
 /// Installs the service.
 ///

@@ -4,10 +4,10 @@ use bailiwick_contract::Failure;
 
 use super::super::args::{ConfirmArgs, ServiceCommand};
 use super::super::ask;
-use super::super::home::Home;
 use super::super::printer::{Printer, Report};
-use super::manager::manager;
 use super::{logs, reports};
+use crate::autostart::manager::manager;
+use crate::installation::home::Home;
 
 /// Runs one of the commands.
 ///

@@ -6,7 +6,4 @@ mod questions;
 mod run;
 mod shown;
 
-use crate::scope_setup::{plan, setup_output};
-
 pub use run::run;
-pub use setup_output::SetupOutput;

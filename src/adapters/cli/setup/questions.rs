@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf, is_separator};
 use bailiwick_contract::{ErrorCode, Failure};
 use bailiwick_platform::machine;
 
-use super::super::args::{HereArgs, Preset};
+use super::super::args::HereArgs;
 use super::super::ask::{self, Choice};
-use super::super::home::Home;
-use super::super::open_folder::{find_folder, is_open};
 use super::super::printer::{Printer, failure_text, one_line};
+use crate::installation::home::Home;
+use crate::scope_setup::open_folder::{find_folder, is_open};
+use crate::scope_setup::presets::Preset;
 
 /// The presets, as they are offered.
 const PRESETS: [(Choice, Preset); 3] = [

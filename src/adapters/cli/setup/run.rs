@@ -7,14 +7,14 @@ use bailiwick_contract::{ErrorCode, Failure};
 use super::super::args::HereArgs;
 use super::super::ask;
 use super::super::client::{ClientsAtSetup, Offer};
-use super::super::connect::Connection;
-use super::super::difference::Difference;
-use super::super::home::Home;
-use super::super::open_folder::{Change, find_folder};
 use super::super::printer::{Printer, Report, one_line};
-use super::plan::{Plan, SetupFolder};
-use super::setup_output::{ChangeWord, ScopeOutput, SetupOutput};
 use super::{questions, shown};
+use crate::client_settings::connection::Connection;
+use crate::installation::home::Home;
+use crate::scope_setup::difference::Difference;
+use crate::scope_setup::open_folder::{Change, find_folder};
+use crate::scope_setup::plan::{Plan, SetupFolder};
+use crate::scope_setup::setup_output::{ChangeWord, ScopeOutput, SetupOutput};
 
 /// How often a plan is made again because another command was faster.
 const MAX_TURNS: usize = 100;

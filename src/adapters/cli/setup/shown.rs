@@ -2,12 +2,12 @@
 
 use bailiwick_contract::{Capability, Failure};
 
-use super::super::commands_setup;
-use super::super::difference::Difference;
-use super::super::grants::{Closure, closure, describe_grants};
-use super::super::open_folder::Change;
 use super::super::printer::{Paint, labelled, one_line, paint};
-use super::plan::Plan;
+use crate::scope_setup::commands_setup;
+use crate::scope_setup::difference::Difference;
+use crate::scope_setup::grants::{Closure, closure, describe_grants};
+use crate::scope_setup::open_folder::Change;
+use crate::scope_setup::plan::Plan;
 
 /// Returns what a plan opens or changes; an empty text where it does neither.
 ///

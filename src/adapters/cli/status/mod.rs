@@ -5,5 +5,4 @@
 mod run;
 mod text;
 
-pub use crate::diagnosis::status::StatusOutput;
 pub use run::run;

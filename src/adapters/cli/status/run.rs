@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use bailiwick_contract::{ErrorCode, Failure, Transport};
 
-use super::super::call::{backend, service_facts};
-use super::super::home::Home;
 use super::super::printer::Report;
-use super::super::runtime;
 use super::text;
+use crate::adapters::own_backend::{backend, service_facts};
 use crate::diagnosis::status::{ServiceWords, Situation};
+use crate::installation::home::Home;
+use crate::installation::runtime;
 
 /// How long a service may take to answer.
 const TIME: Duration = Duration::from_secs(2);

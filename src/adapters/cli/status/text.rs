@@ -4,13 +4,13 @@ use serde_json::Value;
 
 use bailiwick_config::Config;
 
-use super::super::connect::Connection;
-use super::super::home::Home;
 use super::super::printer::{Paint, labelled, one_line, paint};
-use super::super::running::RunningNote;
 use super::super::table::{Fit, Table, table};
+use crate::client_settings::connection::Connection;
 use crate::diagnosis::live_clients::{LiveClients, RECENT_MINUTES};
 use crate::diagnosis::status::{Situation, StatusOutput};
+use crate::installation::home::Home;
+use crate::installation::running::RunningNote;
 use crate::scope_setup::scope_words::{ScopeState, in_short};
 
 /// Lays out what was found.

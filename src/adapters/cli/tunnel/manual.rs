@@ -5,12 +5,12 @@ use bailiwick_contract::Failure;
 
 use super::super::args::TunnelManualArgs;
 use super::super::ask;
-use super::super::connect::url;
-use super::super::home::{Home, IfMissing};
 use super::super::printer::{Printer, Report, one_line};
-use super::super::running::RunningNote;
-use super::output::TunnelOutput;
+use crate::client_settings::connection::url;
+use crate::installation::home::{Home, IfMissing};
+use crate::installation::running::RunningNote;
 use crate::tunnels::added_token::refuse_without_token;
+use crate::tunnels::output::TunnelOutput;
 
 /// Uses a URL.
 ///

@@ -4,8 +4,4 @@ mod manual;
 mod open;
 mod run;
 
-use crate::tunnels::{keeper, output, program, supervisor};
-
-pub use keeper::serve_if_asked;
-pub use output::{TunnelEvent, TunnelOutput};
 pub use run::run;

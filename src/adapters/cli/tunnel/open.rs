@@ -9,16 +9,16 @@ use bailiwick_platform::fs::{create_private_dir, replace_private_file};
 
 use super::super::args::ConfirmArgs;
 use super::super::ask;
-use super::super::client::on_path;
-use super::super::home::Home;
 use super::super::printer::{Printer, Report, one_line};
-use super::super::runtime;
-use super::keeper;
-use super::output::{TunnelEvent, TunnelOutput};
-use super::program::{AUTHORIZATION, TunnelProgram, empty_config, health_file};
-use super::supervisor::ProgramStart;
 use crate::adapters::public_service::{PublicService, TellTunnel};
+use crate::installation::home::Home;
+use crate::installation::own_program::on_path;
+use crate::installation::runtime;
 use crate::tunnels::added_token::{AddedToken, refuse_without_token, token};
+use crate::tunnels::keeper;
+use crate::tunnels::output::{TunnelEvent, TunnelOutput};
+use crate::tunnels::program::{AUTHORIZATION, TunnelProgram, empty_config, health_file};
+use crate::tunnels::supervisor::ProgramStart;
 
 /// Opens a tunnel, and serves until the process is asked to stop.
 ///

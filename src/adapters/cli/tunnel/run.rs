@@ -3,10 +3,10 @@
 use bailiwick_contract::Failure;
 
 use super::super::args::TunnelCommand;
-use super::super::home::Home;
 use super::super::printer::{Printer, Report};
-use super::program::TunnelProgram;
 use super::{manual, open};
+use crate::installation::home::Home;
+use crate::tunnels::program::TunnelProgram;
 
 /// Runs one of the commands.
 ///

@@ -5,6 +5,5 @@
 mod args;
 mod run;
 
-pub use crate::past_requests::undo_output::UndoOutput;
 pub use args::UndoArgs;
 pub use run::run;

@@ -7,12 +7,12 @@ use bailiwick_contract::{Envelope, ErrorCode, Failure};
 use bailiwick_engine::operations::command::has_unfinished;
 
 use super::super::ask;
-use super::super::call::{failure_of, submit};
-use super::super::history::{find_entry, short_id};
-use super::super::home::Home;
-use super::super::local_time::day_and_time;
 use super::super::printer::{Printer, Report, one_line, printable, table, to_user};
 use super::args::UndoArgs;
+use crate::adapters::own_backend::{failure_of, submit};
+use crate::installation::home::Home;
+use crate::installation::local_time::day_and_time;
+use crate::past_requests::find::{find_entry, short_id};
 use crate::past_requests::undo::{UndoChoice, UndoRequest, find};
 use crate::past_requests::undo_output::{UndoOutput, UndoneChangeOutput, UndoneFileOutput};
 

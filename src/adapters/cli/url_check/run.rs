@@ -7,7 +7,7 @@ use bailiwick_contract::Failure;
 
 use super::super::client::CheckArgs;
 use super::super::printer::{Paint, Printer, Report, one_line, paint};
-use super::super::runtime;
+use crate::installation::runtime;
 use crate::installation::steps::StepState;
 use crate::public_urls::check::UrlCheck;
 use crate::public_urls::hop::{HopReport, first_failure};

@@ -39,7 +39,7 @@ const CONNECTORS: &[(&str, &str, &str)] = &[
 ];
 
 /// Runs commands, and has them try what they must not be able to do.
-pub fn held(steps: &mut Steps, child: &mut McpChild, proof: &ProofInstallation) {
+pub fn commands(steps: &mut Steps, child: &mut McpChild, proof: &ProofInstallation) {
     steps.group("Commands");
     a_command(steps, child, "run");
     refused_commands(steps, child, "run");
