@@ -35,7 +35,7 @@ const LATER: Duration = Duration::from_secs(30);
 /// How long what runs may take to end.
 const STOP_TIMEOUT: Duration = Duration::from_millis(1_600);
 
-/// Tells what happens, or why nothing is served.
+/// Reports what happens, or why nothing is served.
 pub type TellTunnel = Box<dyn Fn(Result<&TunnelEvent, &Failure>)>;
 
 /// A tunnel that is being served.

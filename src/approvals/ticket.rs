@@ -24,7 +24,7 @@ use crate::installation::text::one_line;
 pub type ChangeScope = fn(&Home, &str, &ApprovedRules) -> Result<String, Failure>;
 
 /// What `h` answers at the terminal: an hour.
-pub const AN_HOUR_MS: i64 = 60 * 60 * 1_000;
+const AN_HOUR_MS: i64 = 60 * 60 * 1_000;
 
 /// A request that waits for approval.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -94,7 +94,7 @@ impl Answer {
         })
     }
 
-    /// Says what it means for a ticket: the first use of something is approved for all of them.
+    /// Returns what it means for a ticket: the first use of something is approved for all of them.
     fn in_words(self, ticket: &Ticket) -> String {
         match self {
             Self::Once if !ticket.is_first_use => "approved once".to_owned(),

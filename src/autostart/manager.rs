@@ -12,7 +12,7 @@ use super::systemd::Systemd;
 use super::task::TaskScheduler;
 use crate::installation::home::Home;
 
-/// How the service stands, by its manager's word.
+/// The state of the service, as its manager reports it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Standing {
     /// Whether the manager knows it.
@@ -61,7 +61,7 @@ pub trait Manager {
     /// `unsupported_platform` where its program is missing.
     fn unreachable(&self) -> Result<Option<String>, Failure>;
 
-    /// Returns how the service stands.
+    /// Returns the state of the service.
     ///
     /// # Errors
     /// As [`Programs::ask`].
@@ -127,7 +127,7 @@ pub fn done(name: &str, said: &ProgramOutput) -> Result<(), Failure> {
         .hint("`bailiwick service logs` shows what the service said."))
 }
 
-/// Says that there is no place for a manager's file.
+/// Creates the failure where there is no place for a manager's file.
 pub fn no_home() -> Failure {
     Failure::new(
         ErrorCode::ProviderUnavailable,

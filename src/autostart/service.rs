@@ -125,7 +125,7 @@ pub fn installed(manager: &dyn Manager) -> Result<&Path, Failure> {
     .hint("Run `bailiwick service install`."))
 }
 
-/// Returns how the service stands: its file, what its manager says, and what the service itself says.
+/// Returns the state of the service: its file, what its manager reports, and what the service itself reports.
 ///
 /// # Errors
 /// `not_found` if it is not installed.

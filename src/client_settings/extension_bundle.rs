@@ -47,7 +47,7 @@ pub fn manifest(version: &str, platform: &str) -> Value {
     })
 }
 
-/// Writes the bundle beside its place, then moves it there; gives its size and SHA-256.
+/// Writes the bundle beside its place, then moves it there. Returns its size and SHA-256.
 ///
 /// # Errors
 /// `not_found` for a program that cannot be read, `provider_unavailable` for a place that cannot be written.

@@ -18,7 +18,7 @@ const USER_FILE_MODE: u32 = 0o600;
 /// The mode of a new settings file of a project.
 const PROJECT_FILE_MODE: u32 = 0o644;
 
-/// Writes one file, and keeps the file as it was; gives the id of the change, which an undone change needs no further one.
+/// Writes one file, and keeps the file as it was. Returns the id of the change; an undo of a change has none of its own.
 ///
 /// # Errors
 /// When it cannot be written; the file is then as it was.

@@ -154,7 +154,7 @@ impl Own {
         }
     }
 
-    /// Says by what an entry leads to another installation than this one.
+    /// Returns by what an entry leads to another installation than this one.
     fn other_home(&self, entry: &Value) -> Option<String> {
         let environment = self.connection.environment();
         let own =

@@ -1,4 +1,4 @@
-//! The steps of `try` and `doctor --prove` that run commands: held as strongly as this computer can.
+//! The steps of `try` and `doctor --prove` that run commands, sandboxed as strongly as this computer can.
 
 use std::path::Path;
 

@@ -90,7 +90,7 @@ pub struct ValidateOutput {
 /// `config edit`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct EditOutput {
-    /// Whether the copy was in order.
+    /// Whether the copy was valid.
     pub ok: bool,
     /// The config file.
     pub file: PathBuf,

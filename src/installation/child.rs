@@ -128,7 +128,7 @@ impl McpChild {
         }
     }
 
-    /// Says that the child ended, and what it said before.
+    /// Creates the failure of a child that has ended, with what it printed before.
     fn gone(&self, method: &str) -> Failure {
         // Its last words may come a moment after its end.
         let talk = self.limit.wait_for(Duration::from_millis(500), || {

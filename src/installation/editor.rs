@@ -24,7 +24,7 @@ pub fn editor() -> Result<Vec<String>, Failure> {
 /// Has the user edit a file, and waits for the end of that.
 ///
 /// # Errors
-/// `execution_failed` when the editor cannot be started, or says that it failed.
+/// `execution_failed` when the editor cannot be started, or reports that it failed.
 pub fn open(editor: &[String], copy: &Path) -> Result<(), Failure> {
     let shown = one_line(&editor.join(" "));
     let failed =

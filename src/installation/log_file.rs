@@ -13,7 +13,7 @@ pub struct LogFile {
 }
 
 impl LogFile {
-    /// Opens a log, and gives its newest lines.
+    /// Opens a log. Returns its newest lines.
     ///
     /// # Errors
     /// Those of the file system.

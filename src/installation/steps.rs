@@ -1,4 +1,4 @@
-//! The steps of `try` and `doctor --prove`: each is done for real, judged, told, and kept for `--json`.
+//! The steps of `try` and `doctor --prove`: each is done for real, judged, shown, and kept for `--json`.
 //!
 //! A step that was not done is never told as one that went well: it is `skipped`, with its reason.
 
@@ -199,7 +199,7 @@ impl Steps {
         self.counts().failed == 0
     }
 
-    /// Ends: gives all steps.
+    /// Ends. Returns all steps.
     pub fn finish(self) -> Vec<Step> {
         self.told
     }

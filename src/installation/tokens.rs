@@ -219,7 +219,7 @@ pub fn facts(record: &TokenRecord, last_used: Option<i64>) -> TokenOutput {
     }
 }
 
-/// Says what a token opens.
+/// Returns what a token opens.
 pub fn rights(record: &TokenRecord) -> String {
     let or_all = |list: &[String], all: &str| {
         if list.iter().any(|it| it == "*") { all.to_owned() } else { list.join(" ") }

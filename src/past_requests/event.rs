@@ -1,4 +1,4 @@
-//! What the view tells of, and its form for programs.
+//! What the view shows, and its form for programs.
 
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -89,7 +89,7 @@ impl UndoState {
         }
     }
 
-    /// Says why it cannot be taken back.
+    /// Returns why it cannot be taken back.
     pub fn why(&self) -> String {
         match self {
             Self::Possible { .. } => String::new(),

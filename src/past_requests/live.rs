@@ -24,7 +24,7 @@ const LONG: Duration = Duration::from_secs(2);
 /// How many requests that run are remembered.
 const MAX_RUNNING: usize = 512;
 
-/// Tells of events, of which there is at least one.
+/// Prints events, of which there is at least one.
 pub type TellEvents = Box<dyn FnMut(&[Event]) + Send>;
 
 /// The view, until it is ended.

@@ -50,7 +50,7 @@ pub struct PolicyWhyOutput {
     pub change: Vec<String>,
 }
 
-/// Explains a recorded request; gives its row too.
+/// Explains a recorded request. Returns its row too.
 ///
 /// # Errors
 /// `not_found` for an id that the history does not know; when config, tokens or history cannot be read.

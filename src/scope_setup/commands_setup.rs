@@ -121,7 +121,7 @@ pub fn system_path() -> Vec<PathBuf> {
     usual_folders().into_iter().filter(|folder| folder.is_dir()).collect()
 }
 
-/// Says plainly what the rules of a scope mean.
+/// Returns in plain words what the rules of a scope mean.
 ///
 /// # Errors
 /// When a rule does not compile.
@@ -229,7 +229,7 @@ pub fn describe(scope: &ScopeConfig) -> Result<Vec<(&'static str, String)>, Fail
     Ok(said)
 }
 
-/// Says whether what commands change can be taken back.
+/// Returns whether what commands change can be taken back.
 const fn undo_words(undo: UndoMode) -> &'static str {
     match undo {
         UndoMode::Commands if CAN_RESTORE_TREES => {

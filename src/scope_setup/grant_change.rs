@@ -93,7 +93,7 @@ pub fn deny(scope: &mut ScopeConfig, args: &GrantChange) -> Result<(), Failure> 
     if !args.operations.is_empty() || !args.first_use.is_empty() {
         let field = if args.operations.is_empty() { "--first-use" } else { "--operation" };
         return Err(Failure::invalid(field, "operations are denied by their capability").hint(
-            "`scope deny ID CAPABILITY` denies; `scope allow ID --operation NAME --ask` asks each time.",
+            "`bailiwick scope deny ID CAPABILITY` denies; `bailiwick scope allow ID --operation NAME --ask` asks each time.",
         ));
     }
     for host in hosts(args) {

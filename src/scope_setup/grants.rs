@@ -5,7 +5,7 @@ use bailiwick_contract::{Capability, ScopeType};
 use bailiwick_platform::launch::hides_files;
 use bailiwick_providers::command::level;
 
-/// Says in words what a scope grants and what it does not, a line for each right.
+/// Returns in words what a scope grants and what it does not, a line for each right.
 pub fn describe_grants(scope: &ScopeConfig) -> Vec<(&'static str, String)> {
     let is_asked = |it: &Capability| scope.ask.contains(it) && scope.grants(*it);
     let is_granted = |it: &Capability| scope.grants(*it) && !is_asked(it);
@@ -46,7 +46,7 @@ pub fn closure(scope: &ScopeConfig) -> Closure {
     }
 }
 
-/// Says in plain words what a capability lets clients do.
+/// Returns in plain words what a capability lets clients do.
 pub fn meaning(capability: Capability) -> &'static str {
     match capability {
         Capability::FsRead => "read and list files",

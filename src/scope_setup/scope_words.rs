@@ -84,7 +84,7 @@ pub fn type_name(scope: &ScopeConfig) -> &'static str {
     }
 }
 
-/// Says a scope's grants in one line; `?` marks those that are set to `ask`, and so are refused.
+/// Returns a scope's grants in one line; `?` marks those that are set to `ask`, and so are refused.
 pub fn grants(scope: &ScopeConfig) -> String {
     let words: Vec<String> = Capability::ALL
         .iter()
@@ -105,7 +105,7 @@ pub fn roots(scope: &ScopeConfig) -> String {
     scope.roots.iter().map(|root| root.display().to_string()).collect::<Vec<_>>().join(", ")
 }
 
-/// Says in a word or two what a scope takes pictures of.
+/// Returns in a word or two what a scope takes pictures of.
 pub fn screen_words(scope: &ScopeConfig) -> String {
     let policy = &scope.policy;
     let kinds = [
@@ -131,7 +131,7 @@ pub fn without_values(scope: &ScopeConfig) -> ScopeConfig {
     scope
 }
 
-/// Says grants in a word each. What is set to `ask` is refused, and left out.
+/// Returns grants in a word each. What is set to `ask` is refused, and left out.
 pub fn in_short(grants: &str) -> String {
     let words: Vec<&str> = grants.split(' ').filter(|grant| !grant.ends_with('?')).map(short_name).collect();
     if words.is_empty() { "nothing".to_owned() } else { words.join(", ") }

@@ -8,6 +8,7 @@ mod preview;
 use std::fs;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::process::Command;
 use std::sync::Arc;
 
 use bailiwick::contract::{Caller, Transport};
@@ -249,6 +250,35 @@ async fn a_command_is_approved_by_its_words_and_shown_without_secrets() {
     assert!(String::from_utf8_lossy(&shown.stdout).contains(&id));
     assert!(!String::from_utf8_lossy(&shown.stdout).contains(secret));
     assert!(!fs::read_to_string(stored(&host, "open")).expect("read").contains(secret));
+}
+
+/// A session of its own has no terminal, whatever runs these tests.
+const IN_A_SESSION_OF_ITS_OWN: &str =
+    "import subprocess, sys; sys.exit(subprocess.run(sys.argv[1:], start_new_session=True).returncode)";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_a_terminal_what_waits_is_shown_with_the_commands_that_answer_it() {
+    require_program("python3");
+    let host = asks_for_commands();
+    let id = ticket(&host.send(echo("one")).await);
+    let run = |words: &[&str]| {
+        let command = host.command(&[&["approve", id.as_str()], words].concat());
+        let mut python = Command::new("python3");
+        python.args(["-c", IN_A_SESSION_OF_ITS_OWN]).arg(command.get_program()).args(command.get_args());
+        python.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        python.output().expect("it runs")
+    };
+    let shown = run(&[]);
+    let (said, hints) = (String::from_utf8_lossy(&shown.stdout), String::from_utf8_lossy(&shown.stderr));
+    assert_eq!(shown.status.code(), Some(18), "{said}{hints}");
+    assert!(said.contains("command   echo one"), "{said}");
+    assert!(hints.contains("there is no terminal"), "{hints}");
+    for answer in ["--once", "--deny"] {
+        assert!(hints.contains(&format!("`bailiwick approve {id} {answer}`")), "{hints}");
+    }
+    let told: Value = serde_json::from_slice(&run(&["--json"]).stdout).expect("JSON");
+    assert_eq!(told["error"]["code"], "provider_unavailable", "{told:#}");
+    assert_eq!(waiting(&host).len(), 1, "it waits on");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -5,6 +5,8 @@
 
 use std::time::Duration;
 
+use serde_json::json;
+
 use bailiwick_config::Config;
 use bailiwick_contract::time::{now_ms, rfc3339};
 use bailiwick_contract::{ErrorCode, Failure};
@@ -15,7 +17,7 @@ use bailiwick_providers::secret_prompt::Prompts;
 use bailiwick_providers::terminal::Screens;
 
 use super::args::ApproveArgs;
-use super::printer::{Paint, Report, one_line, paint, printable};
+use super::printer::{Paint, Report, failure_text, one_line, paint, printable};
 use super::scope;
 use crate::approvals::output::{ApproveListOutput, ApproveOutput};
 use crate::approvals::secrets::{self, Waiting, deliver, last_lines, not_claimed, secrets, unreadable};
@@ -152,13 +154,10 @@ impl Approver {
     async fn go_through(&self, mut waiting: Vec<Item>, stays: bool) -> Result<Report, Failure> {
         let stopped = runtime::asked_to_stop();
         tokio::pin!(stopped);
-        let tty = Tty::open().map_err(|error| {
-            Failure::new(
-                ErrorCode::ProviderUnavailable,
-                format!("there is no terminal in which you could be asked: {error}"),
-            )
-            .hint("Run `bailiwick approve` in a terminal; `bailiwick approve --list` shows what waits.")
-        })?;
+        let tty = match Tty::open() {
+            Ok(tty) => tty,
+            Err(error) => return Ok(self.without_terminal(&waiting, &error)),
+        };
         let (mut answered, mut refused, mut left) = (Vec::new(), Vec::new(), Vec::new());
         if stays {
             tty.write("Whatever waits for you is asked here; Ctrl-C ends.\n")
@@ -208,6 +207,37 @@ impl Approver {
             }
         }
         Ok(report(&answered, &refused, &left))
+    }
+
+    /// Shows what waits where nobody can be asked, and the commands that answer it. Fails: nothing is decided.
+    fn without_terminal(&self, waiting: &[Item], error: &std::io::Error) -> Report {
+        let mut text = String::new();
+        let mut failure = Failure::new(
+            ErrorCode::ProviderUnavailable,
+            format!("there is no terminal in which you could be asked: {error}"),
+        )
+        .hint("Run `bailiwick approve` in a terminal: it asks for one after another.");
+        for it in waiting {
+            match it {
+                Item::Secret(it) => text.push_str(&self.described(it)),
+                Item::Ticket(ticket) => {
+                    text.push_str(&approve_ticket::described(ticket));
+                    let preview = self.approvals.preview(&ticket.id);
+                    text.push_str(&preview.as_ref().map(approve_ticket::previewed).unwrap_or_default());
+                    failure = failure.hint(format!(
+                        "`bailiwick approve {0} --once` approves it here, `bailiwick approve {0} --deny` refuses it.",
+                        ticket.id
+                    ));
+                }
+            }
+        }
+        Report {
+            text,
+            json: json!({"ok": false, "error": failure.to_json()}),
+            notes: vec![failure_text(&failure)],
+            is_verbatim: true,
+            exit: failure.code.facts().exit_code,
+        }
     }
 
     async fn decide(&self, tty: &Tty, it: &Item) -> Result<Decision, Failure> {
@@ -345,7 +375,7 @@ async fn ask(tty: &Tty, question: &str) -> Result<Line, Failure> {
     tty.ask(question).await.map_err(|error| terminal_gone(&error))
 }
 
-/// Tells of a prompt that could not be answered, and continues with the next.
+/// Shows why a prompt could not be answered, and continues with the next.
 async fn told(tty: &Tty, failure: &Failure) -> Result<Decision, Failure> {
     let words = format!("{} {}\n\n", paint(Paint::Bad, "error:"), one_line(&failure.message));
     tty.write(&words).await.map_err(|error| terminal_gone(&error))?;

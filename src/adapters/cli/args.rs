@@ -115,9 +115,9 @@ pub enum Command {
     /// Answer what clients wait for: approvals, and secrets that programs ask for
     ///
     /// Goes through what waits, in this terminal; --follow does so for whatever comes. A request for approval is shown as it
-    /// would run: resolved target, commands, sandbox and network. An approval is for this very request of this client:
-    /// once, for its session, for a time, or by a rule. No client can approve
-    /// anything, unless the scope's `clientApprovals` lets it.
+    /// would run: resolved target, commands, sandbox and network, and on Linux what a command would do (`scope edit ID
+    /// --preview off` switches that off). An approval is for this very request of this client: once, for its session, for
+    /// a time, or by a rule. No client can approve anything, unless the scope's `clientApprovals` lets it.
     /// Of a secret it says which process it is for, and whose words ask for it; what you type is not shown, goes to that
     /// process, and is kept nowhere. Ctrl-C leaves it waiting.
     #[command(verbatim_doc_comment)]

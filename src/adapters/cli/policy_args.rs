@@ -35,8 +35,9 @@ pub enum PolicyCommand {
     Learn(PolicyLearnArgs),
     /// List clients that read untrusted content, or forget it
     ///
-    /// In a scope with `--after-untrusted ask`, a client that has read the network, the screen or files
-    /// that are not trusted needs approval for a day for what can send data.
+    /// In a scope with `bailiwick scope edit ID --after-untrusted ask`, a client that has read the network, the
+    /// screen, or files that `--untrusted-files GLOB` names, needs approval for a day: for what can send data, opens
+    /// sensitive files or changes another scope.
     #[command(verbatim_doc_comment)]
     Untrusted(PolicyUntrustedArgs),
 }

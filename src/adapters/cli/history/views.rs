@@ -148,7 +148,7 @@ fn row(entry: &Entry, undo: Option<String>, utc: bool) -> Vec<String> {
     cells
 }
 
-/// Says how an operation ended, the verdict first: one word, and why or with what.
+/// Returns how an operation ended, the verdict first: one word, and why or with what.
 fn verdict(entry: &Entry) -> String {
     let why =
         || entry.error.as_deref().or(entry.code.as_deref()).map(|text| short(text, 60)).unwrap_or_default();

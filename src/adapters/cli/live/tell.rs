@@ -8,9 +8,10 @@ use super::line::line;
 use crate::past_requests::event::{Event, Standing};
 use crate::past_requests::live::TellEvents;
 
-/// How many requests a person is told of one by one at each look.
+/// How many requests are shown one by one at each look.
 const SHOWN_EACH_LOOK: usize = 20;
-/// How events are told.
+
+/// How events are printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// As lines for the user at the terminal, as wide as it is.

@@ -1,6 +1,6 @@
 //! `scope show`: everything about one scope, and what it comes to with all defaults.
 
-use bailiwick_config::{AfterUntrusted, NetworkRule, OtherHosts, ScopeConfig, ScopePolicy};
+use bailiwick_config::{AfterUntrusted, NetworkRule, OtherHosts, PreviewMode, ScopeConfig, ScopePolicy};
 use bailiwick_contract::{Failure, ScopeType};
 use bailiwick_policy::RootPaths;
 
@@ -12,7 +12,7 @@ use crate::scope_setup::grants::{Closure, closure, describe_grants};
 use crate::scope_setup::output::ScopeShowOutput;
 use crate::scope_setup::scope_words::{place_of, screen_words, type_name, without_values};
 
-/// Tells everything about a scope.
+/// Shows everything about a scope.
 ///
 /// # Errors
 /// `unknown_scope`; or what makes the scope unusable.
@@ -32,7 +32,7 @@ pub fn run(home: &Home, id: &str) -> Result<Report, Failure> {
     Ok(Report::of(text, &ScopeShowOutput { ok: true, scope: without_values(scope), effective, tokens }))
 }
 
-/// Says what else needs approval, a line for each kind.
+/// Returns what else needs approval, a line for each kind, and whether it is shown without a preview.
 fn asked_words(policy: &ScopePolicy) -> String {
     let mut lines = Vec::new();
     if !policy.ask_operations.is_empty() {
@@ -52,6 +52,9 @@ fn asked_words(policy: &ScopePolicy) -> String {
         && list.otherwise == OtherHosts::Ask
     {
         lines.push("each host that the scope does not name".to_owned());
+    }
+    if policy.preview == PreviewMode::Off {
+        lines.push("without a preview of what a command would do".to_owned());
     }
     lines.join("\n")
 }

@@ -37,7 +37,7 @@ pub fn install(home: &Home, manager: &dyn Manager) -> Result<Report, Failure> {
     })
 }
 
-/// Returns how the service stands.
+/// Reports the state of the service.
 ///
 /// # Errors
 /// As [`service::status`].

@@ -169,7 +169,7 @@ fn described(home: &Home, output: &mut UndoOutput) -> String {
     text
 }
 
-/// Says what becomes of a file.
+/// Returns what becomes of a file.
 fn file_row(file: &UndoneFileOutput) -> Vec<String> {
     let what = match (&file.version_before, &file.version, &file.moved_from) {
         (None, None, _) => "unchanged",
