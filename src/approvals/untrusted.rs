@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
 
-use bailiwick_contract::time::{now_ms, rfc3339};
-use bailiwick_contract::{Caller, ErrorCode, Failure, Transport, id};
+use bailiwick_contract::time::rfc3339;
+use bailiwick_contract::{Caller, ErrorCode, Failure, Transport};
 use bailiwick_history::{EventDraft, Phase};
 use bailiwick_policy::UntrustedRead;
 use bailiwick_providers::untrusted_reads::{CallerReads, UntrustedReads};
@@ -106,31 +106,19 @@ fn output_of(read: &UntrustedRead) -> ReadOutput {
     }
 }
 
+/// What the history calls it when the user has forgotten what a caller had read.
+const FORGETTING: &str = "untrusted";
+
 /// Writes to the history that the user has forgotten what a caller had read.
 fn record(home: &Home, reads: &CallerReads) -> Result<(), Failure> {
     let (config, by) = (home.config()?, Caller::local(Transport::Cli));
     let history = home.history(&config);
     let event = EventDraft {
-        operation_id: id::new_id(),
         phase: Phase::Finished,
-        at_ms: now_ms(),
-        caller: by.name,
-        client: by.client,
-        session: by.session,
-        transport: by.transport,
-        scope: None,
-        op: "untrusted".to_owned(),
-        target: None,
-        capability: None,
-        stage: None,
-        rule: None,
-        code: None,
-        duration_us: 0,
-        bytes: 0,
         summary: format!("forgotten: the untrusted reads of {}", reads.caller),
-        error: None,
-        template: json!({"op": "untrusted", "forgotten": reads.caller}),
+        template: json!({"op": FORGETTING, "forgotten": reads.caller}),
         has_effect: true,
+        ..EventDraft::new(&by, FORGETTING)
     };
     history.append(event).map_err(|error| {
         Failure::new(ErrorCode::ProviderUnavailable, format!("nothing was forgotten: {error}"))

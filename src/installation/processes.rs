@@ -10,7 +10,7 @@ use bailiwick_config::ProcessLifetime;
 use bailiwick_contract::time::{now_ms, rfc3339};
 use bailiwick_contract::{ErrorCode, Failure, signal};
 use bailiwick_platform::launch::Launcher;
-use bailiwick_platform::launch::kept::{State, Status, Stream};
+use bailiwick_platform::launch::kept::{Status, Stream};
 use bailiwick_providers::process::text::{TextPage, TextRange, take};
 use bailiwick_providers::process::{Cursor, Process, Processes, last_lines};
 
@@ -147,7 +147,7 @@ pub fn described(process: &Process, status: &Result<Status, Failure>) -> Process
         started_at: Some(rfc3339(facts.started_at_ms)),
         lifetime: Some(facts.lifetime),
         run: facts.is_run,
-        status: known.map_or("damaged", |status| name_of(status.state)),
+        status: known.map_or("damaged", |status| status.state.name()),
         exit_code: known.and_then(|status| status.exit_code),
         signal: known.and_then(|status| status.signal).map(signal::name),
         ended_at: known.and_then(|status| status.ended_at_ms).map(rfc3339),
@@ -176,16 +176,6 @@ fn damaged(id: &str, why: &str) -> ProcessOutput {
         keeper_process_id: None,
         output_bytes: None,
         problem: Some(why.to_owned()),
-    }
-}
-
-const fn name_of(state: State) -> &'static str {
-    match state {
-        State::Starting => "starting",
-        State::Running => "running",
-        State::Ended => "ended",
-        State::Failed => "failed",
-        State::Lost => "lost",
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use bailiwick_contract::{Capability, ErrorCode, Transport};
+use bailiwick_contract::{Caller, Capability, ErrorCode, Transport, id, time};
 
 /// Which moment of a request a row tells of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -56,4 +56,32 @@ pub struct EventDraft {
     pub template: Value,
     /// Whether the operation has an effect: the row that it begins with must survive power loss.
     pub has_effect: bool,
+}
+
+impl EventDraft {
+    /// Creates the row with which a request of a caller begins now, with an id of its own and no further facts.
+    pub fn new(caller: &Caller, op: &str) -> Self {
+        Self {
+            operation_id: id::new_id(),
+            phase: Phase::Received,
+            at_ms: time::now_ms(),
+            caller: caller.name.clone(),
+            client: caller.client.clone(),
+            session: caller.session.clone(),
+            transport: caller.transport,
+            scope: None,
+            op: op.to_owned(),
+            target: None,
+            capability: None,
+            stage: None,
+            rule: None,
+            code: None,
+            duration_us: 0,
+            bytes: 0,
+            summary: String::new(),
+            error: None,
+            template: Value::Null,
+            has_effect: false,
+        }
+    }
 }

@@ -6,7 +6,7 @@
 use serde_json::{Map, Value, json};
 
 use bailiwick_contract::time::{now_ms, rfc3339};
-use bailiwick_contract::{Caller, Envelope, ErrorCode, FOR_USER, Failure, StageName, id};
+use bailiwick_contract::{Caller, Envelope, ErrorCode, FOR_USER, Failure, StageName};
 use bailiwick_history::{EventDraft, HistoryHandle, Phase};
 use bailiwick_platform::machine::BootMoment;
 use bailiwick_platform::quoting::quote_command;
@@ -220,26 +220,13 @@ pub fn decision_event(ticket: &Ticket, words: &str, by: &Caller) -> EventDraft {
     let what = ticket.commands.first().or(ticket.target.as_ref());
     let what = what.map_or_else(String::new, |what| format!(" {what}"));
     EventDraft {
-        operation_id: id::new_id(),
-        phase: Phase::Received,
-        at_ms: now_ms(),
-        caller: by.name.clone(),
-        client: by.client.clone(),
-        session: by.session.clone(),
-        transport: by.transport,
         scope: Some(ticket.scope.clone()),
-        op: APPROVAL.to_owned(),
         target: Some(ticket.id.clone()),
         capability: ticket.capabilities.first().copied(),
-        stage: None,
-        rule: None,
-        code: None,
-        duration_us: 0,
-        bytes: 0,
         summary: format!("{words}: {}{what} for {}", ticket.op, ticket.caller),
-        error: None,
         template: json!({"op": APPROVAL, "asked": ticket.operation_id, "by": ticket.caller}),
         has_effect: true,
+        ..EventDraft::new(by, APPROVAL)
     }
 }
 

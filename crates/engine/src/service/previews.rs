@@ -11,8 +11,7 @@ use serde_json::json;
 use super::shares::Shares;
 use crate::registry::{Context, Request, ServiceFacts};
 use bailiwick_config::PreviewMode;
-use bailiwick_contract::time::now_ms;
-use bailiwick_contract::{Caller, Cancel, Failure, Progress, id};
+use bailiwick_contract::{Caller, Cancel, Failure, Progress};
 use bailiwick_history::{EventDraft, HistoryHandle, Phase};
 use bailiwick_policy::{Approval, Case, Permit, decide};
 use bailiwick_providers::approval::{Approvals, EffectPreview, Ticket};
@@ -157,25 +156,11 @@ async fn answered(store: Approvals, ticket: Ticket) {
 fn event(ticket: &Ticket, caller: &Caller) -> EventDraft {
     let what = ticket.commands.first().map_or_else(String::new, |what| format!(" {what}"));
     EventDraft {
-        operation_id: id::new_id(),
-        phase: Phase::Received,
-        at_ms: now_ms(),
-        caller: caller.name.clone(),
-        client: caller.client.clone(),
-        session: caller.session.clone(),
-        transport: caller.transport,
         scope: Some(ticket.scope.clone()),
-        op: PREVIEW.to_owned(),
         target: Some(ticket.id.clone()),
-        capability: None,
-        stage: None,
-        rule: None,
-        code: None,
-        duration_us: 0,
-        bytes: 0,
         summary: format!("preview of {}{what}", ticket.op),
-        error: None,
         template: json!({"op": PREVIEW, "asked": ticket.operation_id}),
         has_effect: true,
+        ..EventDraft::new(caller, PREVIEW)
     }
 }

@@ -6,7 +6,7 @@ use std::time::Instant;
 use serde_json::{Map, Value, json};
 
 use bailiwick_contract::{
-    Caller, ContentOrigin, Envelope, ErrorCode, Failure, Image, Json, Outcome, id, in_scope, time,
+    Caller, ContentOrigin, Envelope, ErrorCode, Failure, Image, Json, Outcome, in_scope,
 };
 use bailiwick_history::{EventDraft, HistoryError, HistoryHandle, Pending, Phase};
 use bailiwick_policy::{Denial, Permit, UntrustedRead};
@@ -83,30 +83,8 @@ pub(super) struct PendingOutcome {
 
 impl Record {
     pub fn begin(began: Instant, caller: &Caller, history: HistoryHandle, ended: EndReason) -> Self {
-        let event = EventDraft {
-            operation_id: id::new_id(),
-            phase: Phase::Received,
-            at_ms: time::now_ms(),
-            caller: caller.name.clone(),
-            client: caller.client.clone(),
-            session: caller.session.clone(),
-            transport: caller.transport,
-            scope: None,
-            op: String::new(),
-            target: None,
-            capability: None,
-            stage: None,
-            rule: None,
-            code: None,
-            duration_us: 0,
-            bytes: 0,
-            summary: String::new(),
-            error: None,
-            template: Value::Null,
-            has_effect: false,
-        };
         Self {
-            event,
+            event: EventDraft::new(caller, ""),
             began,
             history,
             ended,

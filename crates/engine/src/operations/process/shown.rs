@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::registry::Context;
 use bailiwick_contract::{ErrorCode, Failure, signal, time};
-use bailiwick_platform::launch::kept::{State, Status};
+use bailiwick_platform::launch::kept::Status;
 use bailiwick_policy::Permit;
 use bailiwick_providers::command::describe_memory_excess;
 use bailiwick_providers::process::Process;
@@ -39,7 +39,7 @@ pub fn of_status(process: &Process, status: Status) -> Shown {
     let excess = status.memory_excess.map(|excess| describe_memory_excess(excess, &process.facts.scope));
     Shown {
         process_id: process.facts.id.clone(),
-        status: state_name(status.state).to_owned(),
+        status: status.state.name().to_owned(),
         exit_code: status.exit_code,
         signal: status.signal.map(signal::name),
         timed_out: status.timed_out,
@@ -51,17 +51,6 @@ pub fn of_status(process: &Process, status: Status) -> Shown {
 /// Warns of what a process has left for Git to run later, if it is over.
 pub fn warn_of_what_is_left(cx: &Context, process: &Process) {
     process.warnings().into_iter().for_each(|warning| cx.warn(warning));
-}
-
-/// Returns the name of a state in results.
-pub const fn state_name(state: State) -> &'static str {
-    match state {
-        State::Starting => "starting",
-        State::Running => "running",
-        State::Ended => "ended",
-        State::Failed => "failed",
-        State::Lost => "lost",
-    }
 }
 
 /// Finds the process that is the permit's target, in the permit's scope and nowhere else.

@@ -138,6 +138,17 @@ impl State {
     pub const fn is_final(self) -> bool {
         matches!(self, Self::Ended | Self::Failed | Self::Lost)
     }
+
+    /// Returns its name in answers.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Starting => "starting",
+            Self::Running => "running",
+            Self::Ended => "ended",
+            Self::Failed => "failed",
+            Self::Lost => "lost",
+        }
+    }
 }
 
 /// How things stand with a process, and what it printed.
