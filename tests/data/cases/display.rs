@@ -62,8 +62,11 @@ impl Shown {
     }
 
     /// Starts a display with a window that has elements, of a kind and a title.
-    pub fn desktop(kind: &str, title: &str) -> Self {
-        Self::Desktop(Box::new(Mutex::new(Desktop::start(kind, title))))
+    ///
+    /// # Errors
+    /// None here; where no display can be started, always.
+    pub fn desktop(kind: &str, title: &str) -> Result<Self, String> {
+        Ok(Self::Desktop(Box::new(Mutex::new(Desktop::start(kind, title)))))
     }
 
     /// Returns the id of the window that has elements.

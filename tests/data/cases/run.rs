@@ -185,7 +185,7 @@ impl World {
     /// Starts a display with windows.
     fn show(&mut self, block: &Block) -> Result<(), String> {
         let shown = match block.name.as_str() {
-            "desktop" => Shown::desktop(&block.argument, block.content.trim()),
+            "desktop" => Shown::desktop(&block.argument, block.content.trim())?,
             _ => Shown::start(&block.argument, &block.content)?,
         };
         if let Some(window) = shown.window() {
