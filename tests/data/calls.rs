@@ -12,7 +12,7 @@ use std::sync::Arc;
 use bailiwick::config::Config;
 use bailiwick::contract::{Caller, Envelope, Failure, Transport};
 use bailiwick::platform::dirs::Dirs;
-use bailiwick::platform::fs::modes::PermissionsExt;
+use bailiwick::platform::fs::modes::set_mode;
 use bailiwick::platform::launch::Launcher;
 use bailiwick::requests;
 use bailiwick::service::{Service, ServiceSettings};
@@ -242,7 +242,7 @@ fn put_back(root: &Path, has_project: bool) {
         fs::create_dir_all(path.parent().expect("a folder")).expect("a folder can be made");
         fs::write(&path, content).expect("a file can be written");
         if content.starts_with("#!") {
-            fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("it is ours");
+            set_mode(&path, 0o755).expect("it is ours");
         }
     }
     fs::write(root.join("dot.png"), PICTURE).expect("a file can be written");

@@ -17,7 +17,8 @@ mod memory;
 mod own_socket;
 mod place;
 mod plans;
-#[cfg(not(feature = "portable-launch"))]
+// The abstract sockets and namespaces of Linux.
+#[cfg(all(target_os = "linux", not(feature = "portable-launch")))]
 mod probes;
 mod stress;
 mod terminal;
