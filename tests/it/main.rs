@@ -42,19 +42,19 @@ mod glossary;
 mod history;
 // The launcher itself: namespaces, Landlock, seccomp, control groups and signals.
 #[cfg(target_os = "linux")]
-mod large_files;
 mod launch;
 mod hostile_contents;
 mod hostile_paths;
 mod known_attacks;
+mod large_files;
 mod left_out;
 mod named_commands;
-// wine has no rustc.
-#[cfg(unix)]
-mod permits;
 // A session's bus and a desktop on it.
 #[cfg(target_os = "linux")]
 mod notifications;
+// wine has no rustc.
+#[cfg(unix)]
+mod permits;
 mod policy;
 mod policy_history;
 // Lasting processes are programs of Unix.

@@ -9,6 +9,7 @@ use super::corpus::some_real_changes_land;
 use super::history::some_hunks_of_history_land;
 use super::samples::history;
 use super::syntax::some_real_changes_bring_no_syntax_errors;
+#[cfg(unix)]
 use super::undo::remove_and_undo;
 use super::writers::edit_beside_a_writer;
 #[cfg(unix)]
@@ -36,6 +37,7 @@ fn a_write_does_not_wait_for_200_000_kept_changes() {
 }
 
 // The figures are of the same run, so that a slow computer changes nothing.
+#[cfg(unix)]
 #[test]
 fn a_folder_of_ten_thousand_files_goes_with_undo_in_twice_the_time_of_a_plain_removal_at_most() {
     let (plain, with_undo) = remove_and_undo(100, 100);

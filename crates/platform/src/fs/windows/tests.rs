@@ -6,8 +6,8 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use super::{
-    ChangeAttributes, DoorError, FileKind, Others, PathProblem, Protection, RelPath, Root, WritableDir,
-    remove_tree,
+    Attributes, ChangeAttributes, DoorError, FileKind, Others, PathProblem, Protection, RelPath, Root,
+    WritableDir, remove_tree,
 };
 
 struct TestFolder {
