@@ -64,7 +64,7 @@ pub struct PolicyLearnOutput {
 
 /// What is proposed, and the rules that make it so.
 pub struct Proposals {
-    /// What is told to a program.
+    /// What a program gets.
     pub output: PolicyLearnOutput,
     /// The changes, each of one scope, in the order of the proposals.
     pub changes: Vec<(String, ApprovedRules)>,

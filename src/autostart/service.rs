@@ -14,7 +14,7 @@ use crate::installation::running::RunningNote;
 
 /// What became of an installation.
 pub struct InstallResult {
-    /// What is told of it.
+    /// What is reported of it.
     pub output: InstallOutput,
     /// Whether the file was there in the same words.
     pub is_same: bool,

@@ -37,10 +37,10 @@ pub fn manifest(version: &str, platform: &str) -> Value {
             "mcp_config": {"command": format!("${{__dirname}}/{PROGRAM}"), "args": ["mcp"], "env": {}},
         },
         "tools": [
-            {"name": "get_computer_info", "description": "Tells which scopes and operations are open"},
+            {"name": "get_computer_info", "description": "Shows which scopes and operations are open"},
             {"name": "computer_query", "description": "Runs an operation that changes nothing"},
             {"name": "computer_operation", "description": "Runs any operation that your policy allows"},
-            {"name": "get_operation_history", "description": "Tells what was done, newest first"},
+            {"name": "get_operation_history", "description": "Shows what was done, newest first"},
         ],
         "tools_generated": true,
         "compatibility": {"platforms": [platform]},

@@ -56,7 +56,7 @@ pub struct ScreenStatusOutput {
 pub struct ScreenStatus {
     /// What the displays say.
     pub listing: Listing,
-    /// What is told to a program.
+    /// What a program gets.
     pub output: ScreenStatusOutput,
     /// In words, what each of those scopes shows.
     pub words: Vec<String>,

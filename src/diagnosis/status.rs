@@ -91,11 +91,11 @@ pub struct StatusOutput {
 /// in time.
 pub type ServiceWords = Option<(bool, Value)>;
 
-/// How things stand, with what a person is told beside it.
+/// The status, with what the user reads beside it.
 pub struct Situation {
     /// The config.
     pub config: Config,
-    /// What is told to a program.
+    /// What a program gets.
     pub output: StatusOutput,
     /// The public URLs, each just tried.
     pub exposures: Vec<TriedExposure>,

@@ -31,7 +31,7 @@ pub struct ExplainOutput {
 
 /// What the stages say.
 pub struct Explanation {
-    /// What is told to a program.
+    /// What a program gets.
     pub output: ExplainOutput,
     /// What each stage says.
     pub verdicts: Vec<StageVerdict>,

@@ -46,7 +46,7 @@ impl UntrustedRead {
     /// How long a read counts, in milliseconds: a day.
     pub const LIFE_MS: i64 = 24 * 60 * 60 * 1_000;
 
-    /// Creates the read that stands for what is not known any more.
+    /// Creates the read that is assumed where the record is damaged.
     pub fn unknown() -> Self {
         let operation_id = "unknown".to_owned();
         Self { scope: None, operation_id, op: String::new(), target: None, at_ms: 0 }

@@ -24,7 +24,7 @@ use crate::approval::Moment;
 const VERSION: u32 = 1;
 /// The largest file that is read.
 const MAX_FILE_BYTES: u64 = 64 * 1024;
-/// How long a record stands before a further read in the same scope renews it, in milliseconds.
+/// How old a record is before a further read in the same scope renews it, in milliseconds.
 const RENEWED_AFTER_MS: i64 = 60_000;
 /// The file with the name of the caller.
 const NAME: &str = "caller";
@@ -59,16 +59,19 @@ struct ReadRecord {
 }
 
 impl ReadRecord {
+    /// Returns the time since it was renewed as the system counts it, in milliseconds; `None` after a start of the computer.
+    fn elapsed_ms(&self, now: &Moment) -> Option<i64> {
+        self.renewed.boot.as_ref()?.elapsed_ms(now.boot.as_ref())
+    }
+
     fn is_over(&self, now: &Moment) -> bool {
-        // A clock that was put back or forward makes it last longer, and never shorter where the system counts the time itself.
-        let by_boot = self.renewed.boot.as_ref().and_then(|boot| boot.elapsed_ms(now.boot.as_ref()));
-        let elapsed_ms = by_boot.unwrap_or_else(|| now.wall_ms.saturating_sub(self.renewed.wall_ms));
-        elapsed_ms >= UntrustedRead::LIFE_MS
+        // The computer's clock counts only where the system does not count the time itself.
+        let by_clock = || now.wall_ms.saturating_sub(self.renewed.wall_ms);
+        self.elapsed_ms(now).unwrap_or_else(by_clock) >= UntrustedRead::LIFE_MS
     }
 
     fn is_fresh(&self, now: &Moment) -> bool {
-        let by_boot = self.renewed.boot.as_ref().and_then(|boot| boot.elapsed_ms(now.boot.as_ref()));
-        by_boot.is_some_and(|elapsed_ms| (0..RENEWED_AFTER_MS).contains(&elapsed_ms))
+        self.elapsed_ms(now).is_some_and(|elapsed_ms| (0..RENEWED_AFTER_MS).contains(&elapsed_ms))
     }
 
     fn into_read(self) -> UntrustedRead {

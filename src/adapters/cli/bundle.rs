@@ -1,4 +1,4 @@
-//! `doctor --report` and `doctor --inspect`: what is told of a bundle.
+//! `doctor --report` and `doctor --inspect`: what is printed of a report.
 
 use std::path::Path;
 

@@ -11,7 +11,7 @@ import subprocess
 import threading
 from pathlib import Path
 
-from harness.models import KEY, Models, codex_settings
+from harness.models import KEY, Models, codex_server, codex_settings
 from harness.patience import PATIENCE
 from harness.plan import Clients, client_home
 from harness.product import Product
@@ -73,13 +73,7 @@ def codex(installed: Clients, product: Product, home: Path, answer: str | None) 
     settings = home / ".codex"
     settings.mkdir()
     with Models(SERVER, (TOOL, WRITE)) as models:
-        (settings / "config.toml").write_text(codex_settings(models) + f"""
-[mcp_servers.{SERVER}]
-command = {json.dumps(str(product.binary))}
-args = ["mcp"]
-env = {{ BAILIWICK_HOME = {json.dumps(str(product.home))} }}
-default_tools_approval_mode = "approve"
-""")
+        (settings / "config.toml").write_text(codex_settings(models) + codex_server(SERVER, product))
         environment = {"CODEX_HOME": str(settings), "FAKE_KEY": KEY}
         program = installed.program("codex", "codex")
         if answer is None:

@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 from harness.display import Display, missing, pixels
-from harness.models import KEY, LAST_WORDS, Models, codex_settings
+from harness.models import KEY, LAST_WORDS, Models, codex_server, codex_settings
 from harness.patience import PATIENCE
 from harness.plan import Clients, client_home
 from harness.report import Report
@@ -60,13 +60,7 @@ def codex(report: Report, installed: Clients, product: ScreenProduct, home: Path
     settings = home / ".codex"
     settings.mkdir()
     with Models(SERVER, (TOOL, CAPTURE)) as models:
-        (settings / "config.toml").write_text(codex_settings(models) + f"""
-[mcp_servers.{SERVER}]
-command = {json.dumps(str(product.binary))}
-args = ["mcp"]
-env = {{ BAILIWICK_HOME = {json.dumps(str(product.home))} }}
-default_tools_approval_mode = "approve"
-""")
+        (settings / "config.toml").write_text(codex_settings(models) + codex_server(SERVER, product))
         environment = {"CODEX_HOME": str(settings), "FAKE_KEY": KEY}
         done = run_program([program, "exec", "--skip-git-repo-check", "Look."], installed, product, home, environment)
     judge(report, "Codex", done, models.results())

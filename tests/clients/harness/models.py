@@ -118,6 +118,17 @@ stream_max_retries = 0
 """
 
 
+def codex_server(name: str, product) -> str:
+    """Returns the settings by which Codex has Bailiwick over stdio, and asks nobody itself."""
+    return f"""
+[mcp_servers.{name}]
+command = {json.dumps(str(product.binary))}
+args = ["mcp"]
+env = {{ BAILIWICK_HOME = {json.dumps(str(product.home))} }}
+default_tools_approval_mode = "approve"
+"""
+
+
 def events(*all_of_them: dict, names: bool = True) -> tuple:
     """Returns the type and the text of a stream of events."""
     head = [f"event: {event['type']}\n" if names else "" for event in all_of_them]

@@ -36,8 +36,8 @@ pub(super) struct ApprovalRequest {
 pub(super) struct UnapprovedRequest {
     /// What is answered.
     pub failure: Failure,
-    /// The ticket that was opened for it, and what would answer it.
-    pub opened: Option<Box<(Ticket, Approval)>>,
+    /// The ticket that was opened for it.
+    pub opened: Option<Box<Ticket>>,
 }
 
 impl From<Failure> for UnapprovedRequest {
@@ -97,10 +97,9 @@ impl ApprovalRequest {
         let new = self.ticket(question);
         match self.store.open(&new) {
             Ok(ticket) => {
-                let approval = || Approval { key: ticket.key.clone(), is_of_client: false };
                 let failure = unanswered(question, &ticket);
-                let opened = (ticket.id == new.id).then(|| Box::new((ticket.clone(), approval())));
-                Err(UnapprovedRequest { failure, opened })
+                let is_new = ticket.id == new.id;
+                Err(UnapprovedRequest { failure, opened: is_new.then(|| Box::new(ticket)) })
             }
             Err(error @ (ApprovalError::TooMany | ApprovalError::TooLarge)) => Err(question
                 .failure()

@@ -12,13 +12,13 @@ use crate::registry::{Context, Entry, Request, RunForm, Running};
 use bailiwick_contract::{
     Caller, Cancel, Effect, ErrorCode, Failure, Json, Outcome, Progress, ScopeNeed, Threads,
 };
-use bailiwick_policy::{Approval, Permit};
+use bailiwick_policy::Permit;
 use bailiwick_providers::approval::Ticket;
 
 use super::approvals::ApprovalRequest;
 use super::boot::ServiceState;
 use super::near;
-use super::previews::PreviewRequest;
+use super::previews::{PreviewRequest, assumed_approval};
 use super::record::{Notes, Record, Unfinished};
 use super::shares::{Share, Shares};
 use super::untrusted::{ReadNote, may_show_untrusted, shows_untrusted};
@@ -108,11 +108,11 @@ pub(super) async fn run(
             };
             let notes = notes(&cx, &permit, &result);
             let outcome = record.finish_async(result, notes).await;
-            if let Some(opened) = opened.into_inner() {
-                let (ticket, approval) = *opened;
-                permit.approve(approval);
-                let Context { request, caller, service, history, .. } = cx;
-                PreviewRequest::new(ticket, permit, (previews, history), service, (caller, request)).start();
+            if let Some(ticket) = opened.into_inner() {
+                permit.approve(assumed_approval(&ticket.key));
+                let Context { request, caller, service: facts, history, .. } = cx;
+                PreviewRequest { ticket: *ticket, permit, shares: previews, facts, history, caller, request }
+                    .start();
             }
             outcome
         }
@@ -214,7 +214,7 @@ async fn started(
     cx: &Context,
     permit: &Permit,
     approvals: Option<&ApprovalRequest>,
-    opened: &OnceLock<Box<(Ticket, Approval)>>,
+    opened: &OnceLock<Box<Ticket>>,
 ) -> Result<Json, Failure> {
     let result = start(cx, permit).await;
     let Err(failure) = result else { return result };
@@ -230,8 +230,8 @@ async fn started(
             if let Some(key) = permit.approved() {
                 approvals.give_back(key).await;
             }
-            if let Some(it) = unapproved.opened {
-                let _ = opened.set(it);
+            if let Some(ticket) = unapproved.opened {
+                let _ = opened.set(ticket);
             }
             Err(unapproved.failure)
         }

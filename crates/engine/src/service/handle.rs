@@ -19,7 +19,7 @@ use super::Service;
 use super::approvals::ApprovalRequest;
 use super::boot::MAX_HELD;
 use super::dispatch::{self, PermittedRequest};
-use super::previews::{PreviewRequest, permit_for_preview};
+use super::previews::{PreviewRequest, assumed_approval, permit_for_preview};
 use super::record::{EndReason, Record};
 use super::shares::Shares;
 
@@ -230,13 +230,12 @@ impl Service {
             Err(denial) => {
                 record.denied(&denial, &envelope);
                 let outcome = record.refuse(denial.failure).await;
-                if let Some(opened) = opened {
-                    let (ticket, approval) = *opened;
-                    given.push(approval);
+                if let Some(ticket) = opened {
+                    given.push(assumed_approval(&ticket.key));
                     if let Some(permit) = permit_for_preview(&case, given, MAX_APPROVALS) {
-                        let facts = state.facts.clone();
-                        let place = (Arc::clone(&self.previews), self.history.clone());
-                        PreviewRequest::new(ticket, permit, place, facts, (caller, request)).start();
+                        let (shares, facts) = (Arc::clone(&self.previews), state.facts.clone());
+                        let (ticket, history) = (*ticket, self.history.clone());
+                        PreviewRequest { ticket, permit, shares, facts, history, caller, request }.start();
                     }
                 }
                 return outcome;

@@ -18,7 +18,7 @@ use bailiwick_providers::approval::{Approvals, EffectPreview, Ticket};
 
 /// The name of a preview in the history; no operation has it.
 const PREVIEW: &str = "preview";
-/// How often is looked whether the ticket still waits.
+/// How often it is checked that the ticket still waits.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 /// How long a preview runs at most: nobody has approved yet that it takes anything of the computer.
 const MAX_RUNTIME: Duration = Duration::from_secs(60);
@@ -27,7 +27,12 @@ const SHARE: usize = 2;
 /// What all previews can take.
 pub(super) const ALL_SHARES: usize = 4;
 
-/// Judges a request as if the questions were answered that it leads to.
+/// Returns the approval that a preview is judged by: as if the user had given it.
+pub(super) fn assumed_approval(key: &str) -> Approval {
+    Approval { key: key.to_owned(), is_of_client: false }
+}
+
+/// Judges a request as if all its questions were answered.
 pub(super) fn permit_for_preview(
     case: &Case<'_>,
     mut approved: Vec<Approval>,
@@ -36,7 +41,7 @@ pub(super) fn permit_for_preview(
     while approved.len() < most {
         match decide(&Case { approvals: &approved, ..*case }) {
             Ok(permit) => return Some(permit),
-            Err(denial) => approved.push(Approval { key: denial.question?.key, is_of_client: false }),
+            Err(denial) => approved.push(assumed_approval(&denial.question?.key)),
         }
     }
     None
@@ -46,7 +51,7 @@ pub(super) fn permit_for_preview(
 pub(super) struct PreviewRequest {
     pub ticket: Ticket,
     pub permit: Permit,
-    pub store: Approvals,
+    /// Bounds how many run.
     pub shares: Arc<Shares>,
     pub facts: ServiceFacts,
     pub history: HistoryHandle,
@@ -55,18 +60,6 @@ pub(super) struct PreviewRequest {
 }
 
 impl PreviewRequest {
-    /// Creates one for a ticket that was opened for a request.
-    pub fn new(
-        ticket: Ticket,
-        permit: Permit,
-        (shares, history): (Arc<Shares>, HistoryHandle),
-        facts: ServiceFacts,
-        (caller, request): (Arc<Caller>, Request),
-    ) -> Self {
-        let store = Approvals::below(&facts.dirs.state);
-        Self { ticket, permit, store, shares, facts, history, caller, request }
-    }
-
     /// Begins it, if the scope wants it and the operation can be previewed. It ends on its own.
     pub fn start(self) {
         let is_wanted = self.permit.scope().is_some_and(|scope| scope.preview() == PreviewMode::Show);
@@ -78,13 +71,13 @@ impl PreviewRequest {
 
     async fn run(self) {
         let id = self.ticket.id.clone();
-        let store = self.store.clone();
+        let store = Approvals::below(&self.facts.dirs.state);
         let begun = {
             let (store, id) = (store.clone(), id.clone());
             tokio::task::spawn_blocking(move || store.begin_preview(&id)).await
         };
         let Ok(Ok(running)) = begun else { return };
-        let shown = self.shown().await;
+        let shown = self.shown(store.clone()).await;
         // Nothing is written for a ticket that was answered, which nobody looks at any more.
         if let Some(shown) = shown {
             let _ = tokio::task::spawn_blocking(move || store.write_preview(&id, &shown)).await;
@@ -93,8 +86,8 @@ impl PreviewRequest {
     }
 
     /// Runs it in its turn. Returns `None` if the ticket was answered before.
-    async fn shown(self) -> Option<EffectPreview> {
-        let answered = answered(self.store.clone(), self.ticket.clone());
+    async fn shown(self, store: Approvals) -> Option<EffectPreview> {
+        let answered = answered(store, self.ticket.clone());
         tokio::pin!(answered);
         let _share = tokio::select! {
             share = self.shares.take(self.caller.identity(), SHARE) => share,
@@ -133,7 +126,7 @@ async fn run(cx: &Context, permit: &Permit) -> Result<EffectPreview, Failure> {
     let shown = preview(cx, permit).await;
     match permit.take_question() {
         Some(question) if shown.is_err() => {
-            permit.approve(Approval { key: question.key, is_of_client: false });
+            permit.approve(assumed_approval(&question.key));
             preview(cx, permit).await
         }
         _ => shown,

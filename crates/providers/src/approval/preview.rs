@@ -99,12 +99,12 @@ impl EffectPreview {
         }
     }
 
-    /// Says why there is none.
+    /// Creates one that names why there is none.
     pub fn unavailable(why: impl Into<String>) -> Self {
         Self { state: PreviewState::Unavailable, why: Some(why.into()), ..Self::running() }
     }
 
-    /// Says it in a few words.
+    /// Returns it in a few words.
     pub fn summary(&self) -> String {
         match (self.state, &self.why, &self.signal, self.exit_code) {
             (PreviewState::Running, ..) => "running".to_owned(),
@@ -126,7 +126,7 @@ impl EffectPreview {
     }
 }
 
-/// What is shown of a preview whose service has ended.
+/// Creates the preview that is shown where its service has ended.
 pub(super) fn interrupted() -> EffectPreview {
     EffectPreview::unavailable("the service ended before the preview did")
 }

@@ -1,4 +1,4 @@
-//! What is told of `service install`, `status`, `start`, `stop` and `remove`.
+//! What is printed of `service install`, `status`, `start`, `stop` and `remove`.
 
 use bailiwick_contract::{ErrorCode, Failure};
 

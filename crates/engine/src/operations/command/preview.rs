@@ -4,9 +4,10 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::registry::Context;
-use bailiwick_contract::{Access, Cancel, Failure, Network, signal};
+use bailiwick_contract::{Access, Cancel, ErrorCode, Failure, Network, signal};
 use bailiwick_platform::fs::{Dir, FileId, FileKind};
 use bailiwick_policy::{Permit, PermittedPath, Scope};
 use bailiwick_providers::approval::{EffectPreview, PathChange, PreviewPath, PreviewState};
@@ -29,6 +30,8 @@ const DIFF_BYTES: usize = 5_000;
 /// How many paths are shown, and how much of each.
 const SHOWN_PATHS: usize = 12;
 const PATH_CHARS: usize = 200;
+/// How long comparing what was written with the folders may take.
+const COMPARING: Duration = Duration::from_secs(20);
 
 /// Runs a command so that nothing of it stays, and returns what it would do.
 ///
@@ -61,15 +64,10 @@ pub async fn preview(cx: &Context, permit: &Permit, execution: Execution) -> Res
         }
         shown
     });
-    compared.await.map_err(|_| {
-        Failure::new(bailiwick_contract::ErrorCode::ExecutionFailed, "it failed (a bug in Bailiwick)")
-    })
+    compared.await.map_err(|_| Failure::new(ErrorCode::ExecutionFailed, "it failed (a bug in Bailiwick)"))
 }
 
-/// How long comparing what was written with the folders may take.
-const COMPARING: std::time::Duration = std::time::Duration::from_secs(20);
-
-/// Says how it ended, and what that does not say.
+/// Returns how it ended, and what that does not show.
 fn ending(cx: &Context, ran: &Ran, network: Network) -> EffectPreview {
     let ended = ran.ended.as_ref();
     let (exit_code, number) = ended.map_or((None, None), |ended| (ended.exit_code, ended.signal));

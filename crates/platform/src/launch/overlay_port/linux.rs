@@ -46,7 +46,7 @@ impl OverlayPort {
     }
 }
 
-/// Returns whether an entry of an upper part stands for a name that is protected and does not exist.
+/// Returns whether an entry of an upper part has the mark of a stand-in for a protected name that does not exist.
 pub fn is_stand_in(stat: &Stat) -> bool {
     stat.modified_ns == i128::from(MARK.tv_sec) * 1_000_000_000
 }

@@ -28,7 +28,7 @@ impl OverlayPort {
     }
 }
 
-/// Returns whether an entry stands for a name that is protected and does not exist.
+/// Returns whether an entry has the mark of a stand-in: none has.
 pub const fn is_stand_in(_: &Stat) -> bool {
     false
 }

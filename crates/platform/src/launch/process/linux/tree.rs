@@ -329,7 +329,7 @@ impl Tree {
         Ok(move_mount(&mount, "", &place, "", flags)?)
     }
 
-    /// Creates what stands for a missing name, marked as such.
+    /// Creates a stand-in for a missing name, marked as such.
     fn make_stand_in(&self, path: &Path, stand_in: &StandIn) -> io::Result<()> {
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
             return Err(Errno::INVAL.into());
