@@ -1,4 +1,5 @@
-//! Runs the drills of `tests/drills`: programs that measure the built program, and fail where it goes beyond a bound.
+//! Runs the drills of `tests/drills`: programs that measure the built program, and fail where it goes beyond a bound. The benches
+//! that are scripts at least start.
 
 mod stress;
 
@@ -41,5 +42,17 @@ fn every_drill_is_run_by_a_test_of_the_set_stress_and_described() {
         }
         assert!(sources.contains(&format!("run_drill(\"{name}\"")), "no test runs tests/drills/{name}");
         assert!(page.contains(&format!("| `{name}")), "CONTRIBUTING.md has no row for {name}");
+    }
+}
+
+#[test]
+fn every_bench_that_is_a_script_starts() {
+    if lacks_program("python3") {
+        return;
+    }
+    for name in ["agent/run", "peers/run"] {
+        let mut bench = Command::new(repository().join("benches").join(name));
+        let ran = bench.arg("--help").output().expect("python3 runs it");
+        assert!(ran.status.success(), "{name}: {}", String::from_utf8_lossy(&ran.stderr));
     }
 }
