@@ -66,6 +66,9 @@ mod reference;
 mod screen;
 mod search;
 mod snapshot;
+// The system says which folders are listed.
+#[cfg(target_os = "linux")]
+mod stores;
 // A user manager of systemd, and units for one.
 #[cfg(target_os = "linux")]
 mod service;

@@ -1,13 +1,16 @@
 //! A folder of Bailiwick's own whose content is bounded by age and by size at every moment.
 //!
 //! It is made of *parts*: a part takes things until it is full, and goes as a whole, the oldest first. So nothing walks
-//! the folder: how much it holds is a number in a file, and what has to go is one part.
+//! the folder: how much it holds is a number in a file, and what has to go is one part. Which parts there are is known in
+//! memory; the same file says whether that is still so.
 
+use std::collections::HashMap;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
 
 use super::modes::{OpenOptionsExt, sync_folder};
 use super::{ChangeAttributes, FileKind, FileLock, RelPath, RetentionClock, Root, create_private_dir};
@@ -47,6 +50,14 @@ pub struct RetainedFolder {
     pub(super) limits: RetentionLimits,
 }
 
+/// The parts of a folder at a moment that has a name of its own.
+type KnownParts = (u64, Arc<[Part]>);
+
+/// The parts of folders as they were listed last.
+static KNOWN: LazyLock<Mutex<HashMap<PathBuf, KnownParts>>> = LazyLock::new(Mutex::default);
+/// How many folders are known at most.
+const MAX_KNOWN: usize = 64;
+
 /// A part of the folder.
 #[derive(Debug, Clone)]
 struct Part {
@@ -64,6 +75,16 @@ pub(super) struct PartUsage {
     pub(super) made_ms: i64,
 }
 
+/// How much there is in a folder of parts. It is written as that of a part is.
+#[derive(Debug, Clone, Copy, Default)]
+struct FolderUsage {
+    bytes: u64,
+    /// Names the list of parts: another list has another name. 0 where the list is being changed, or may have been.
+    list: u64,
+    /// What parts took that were taken away, and may not be removed yet.
+    leaving: u64,
+}
+
 impl PartUsage {
     pub(super) const fn new(bytes: u64, things: u64) -> Self {
         Self { bytes, things, made_ms: 0 }
@@ -78,14 +99,13 @@ impl RetainedFolder {
 
     /// Lists the parts, the newest first.
     pub fn parts(&self) -> Vec<PathBuf> {
-        self.oldest_first().into_iter().rev().map(|part| part.path).collect()
+        self.known_parts().iter().rev().map(|part| part.path.clone()).collect()
     }
 
     /// Returns how long a part is there: nothing in it is older.
     pub fn age(part: &Path, clock: &RetentionClock) -> Duration {
-        let name = part.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        let born_ms = name.split_once('.').and_then(|(_, born_ms)| born_ms.parse::<i64>().ok());
-        let age_ms = born_ms.map_or(0, |born_ms| clock.steady_ms().saturating_sub(born_ms));
+        let part = Part::named(part.to_owned());
+        let age_ms = part.map_or(0, |part| clock.steady_ms().saturating_sub(part.born_ms));
         Duration::from_millis(u64::try_from(age_ms).unwrap_or(0))
     }
 
@@ -106,11 +126,8 @@ impl RetainedFolder {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
         let _lock = self.lock(LOCK)?;
-        let mut parts = self.oldest_first();
-        let mut total = match read_used(&self.path) {
-            Some(used) => used.bytes,
-            None => parts.iter().map(|part| part.used().bytes).sum(),
-        };
+        let parts = self.known_parts();
+        let mut folder = self.usage_or_count(&parts);
         let open = parts.last().map(|part| (part.clone(), part.used())).filter(|(part, used)| {
             let fits = used.things < self.limits.part_things
                 && used.bytes.saturating_add(bytes) <= self.limits.part_bytes;
@@ -123,40 +140,52 @@ impl RetainedFolder {
             // All that is in a part is older than the next part.
             let newest_ms = parts.get(oldest + 1).map(|next| next.born_ms);
             let is_old = newest_ms.is_some_and(|at| now_ms.saturating_sub(at) > millis(self.limits.max_age));
-            let is_much = total.saturating_add(bytes) > self.limits.max_bytes
+            let is_much = folder.bytes.saturating_add(bytes) > self.limits.max_bytes
                 || parts.len() - oldest + more > self.limits.max_parts;
             if is_open || !(is_old || is_much) {
                 break;
             }
-            total = total.saturating_sub(part.used().bytes);
+            self.change_list(&mut folder)?;
+            let used = part.used().bytes;
+            folder.bytes = folder.bytes.saturating_sub(used);
+            folder.leaving = folder.leaving.saturating_add(used);
             self.remove(part)?;
             oldest += 1;
         }
         // What is being removed counts until it is gone: one part may be there beside what is kept.
         let most = self.limits.max_bytes.saturating_add(self.limits.part_bytes);
-        if total.saturating_add(bytes).saturating_add(self.gone_bytes()) > most {
+        if folder.bytes.saturating_add(bytes).saturating_add(folder.leaving) > most {
             let _removing = self.lock(REMOVING)?;
             self.remove_gone();
+            folder.leaving = 0;
         }
+        let mut made = None;
         let part = match open {
             Some((part, used)) => {
                 write_used(&part.path, PartUsage::new(used.bytes + bytes, used.things + 1))?;
                 part.path
             }
             None => {
+                self.change_list(&mut folder)?;
                 if parts.is_empty() {
                     // The folder may be new, and the one that it is in.
                     self.path.ancestors().skip(1).take(2).try_for_each(sync_folder)?;
                 }
-                let number = parts.pop().map_or(1, |last| last.number + 1);
+                let number = parts.last().map_or(1, |last| last.number + 1);
                 let path = self.path.join(format!("{number:010}.{now_ms}"));
                 create_private_dir(&path)?;
                 write_used(&path, PartUsage::new(bytes, 1))?;
                 sync_folder(&self.path)?;
+                made = Some(Part { number, born_ms: now_ms, path: path.clone() });
                 path
             }
         };
-        write_used(&self.path, PartUsage::new(total + bytes, 0))?;
+        folder.bytes += bytes;
+        let is_changed = folder.list == 0;
+        let list = self.write_usage(folder)?;
+        if is_changed {
+            self.remember(list, parts[oldest..].iter().cloned().chain(made).collect());
+        }
         Ok(part)
     }
 
@@ -167,8 +196,10 @@ impl RetainedFolder {
         self.remove_thing(part);
         if let Some(total) = read_used(&self.path) {
             let bytes = total.bytes.saturating_sub(used.bytes);
-            // A number that is too large is only careful.
-            let _ = write_used(&self.path, PartUsage::new(bytes, total.things.saturating_sub(1)));
+            // A number that is too large is only careful. Without one of its parts, a folder has another list.
+            let things =
+                if Part::named(part.to_owned()).is_some() { 0 } else { total.things.saturating_sub(1) };
+            let _ = write_used(&self.path, PartUsage { bytes, things, ..total });
         }
     }
 
@@ -177,7 +208,7 @@ impl RetainedFolder {
         let is_there = fs::symlink_metadata(&self.path).is_ok();
         let Some(_lock) = is_there.then(|| self.lock(LOCK).ok()).flatten() else { return };
         let (now_ms, parts) = (clock.steady_ms(), self.oldest_first());
-        let mut total = read_used(&self.path).unwrap_or_default();
+        let mut folder = self.usage_or_count(&parts);
         for (at, part) in parts.iter().enumerate() {
             let filled_ms = part.born_ms.saturating_add(millis(self.limits.part_span));
             let newest_ms = parts.get(at + 1).map_or(filled_ms, |next| next.born_ms.min(filled_ms));
@@ -185,14 +216,15 @@ impl RetainedFolder {
                 break;
             }
             let used = part.used();
-            if self.remove(part).is_err() {
+            if self.change_list(&mut folder).is_err() || self.remove(part).is_err() {
                 break;
             }
-            total.bytes = total.bytes.saturating_sub(used.bytes);
+            folder.bytes = folder.bytes.saturating_sub(used.bytes);
+            folder.leaving = folder.leaving.saturating_add(used.bytes);
         }
         if !parts.is_empty() {
             // A number that is too large is only careful.
-            let _ = write_used(&self.path, total);
+            let _ = self.write_usage(folder);
         }
     }
 
@@ -213,19 +245,67 @@ impl RetainedFolder {
         }
     }
 
+    fn usage(&self) -> Option<FolderUsage> {
+        let PartUsage { bytes, things, made_ms } = read_used(&self.path)?;
+        Some(FolderUsage { bytes, list: things, leaving: u64::try_from(made_ms).unwrap_or(0) })
+    }
+
+    /// Returns how much the folder holds as it says, or as its parts say.
+    fn usage_or_count(&self, parts: &[Part]) -> FolderUsage {
+        self.usage().unwrap_or_else(|| FolderUsage {
+            bytes: parts.iter().map(|part| part.used().bytes).sum(),
+            list: 0,
+            leaving: u64::MAX >> 1,
+        })
+    }
+
+    /// Writes how much the folder holds, and returns the name of its list of parts: a new one if the list was changed.
+    fn write_usage(&self, folder: FolderUsage) -> io::Result<u64> {
+        let FolderUsage { bytes, list, leaving } = folder;
+        let list = if list == 0 { new_list_name() } else { list };
+        let made_ms = i64::try_from(leaving).unwrap_or(i64::MAX);
+        write_used(&self.path, PartUsage { bytes, things: list, made_ms })?;
+        Ok(list)
+    }
+
+    /// Takes note that the list of parts is about to be changed: until it has a name, everyone lists the folder.
+    fn change_list(&self, folder: &mut FolderUsage) -> io::Result<()> {
+        if std::mem::take(&mut folder.list) == 0 {
+            return Ok(());
+        }
+        let made_ms = i64::try_from(folder.leaving).unwrap_or(i64::MAX);
+        write_used(&self.path, PartUsage { bytes: folder.bytes, things: 0, made_ms })
+    }
+
+    /// Returns the parts, the oldest first, without listing the folder where they are known.
+    fn known_parts(&self) -> Arc<[Part]> {
+        let name = || self.usage().map_or(0, |folder| folder.list);
+        let before = name();
+        let known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner).get(&self.path).cloned();
+        if let Some((list, parts)) = known.filter(|_| before != 0)
+            && list == before
+        {
+            return parts;
+        }
+        let parts: Arc<[Part]> = self.oldest_first().into();
+        // Listed without the lock, it may be neither of two lists.
+        if before != 0 && name() == before {
+            self.remember(before, Arc::clone(&parts));
+        }
+        parts
+    }
+
+    fn remember(&self, list: u64, parts: Arc<[Part]>) {
+        let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() >= MAX_KNOWN {
+            known.clear();
+        }
+        known.insert(self.path.clone(), (list, parts));
+    }
+
     fn oldest_first(&self) -> Vec<Part> {
         let entries = fs::read_dir(&self.path).into_iter().flatten().flatten();
-        let mut parts: Vec<Part> = entries
-            .filter_map(|entry| {
-                let name = entry.file_name().into_string().ok()?;
-                let (number, born_ms) = name.split_once('.')?;
-                Some(Part {
-                    number: number.parse().ok()?,
-                    born_ms: born_ms.parse().ok()?,
-                    path: entry.path(),
-                })
-            })
-            .collect();
+        let mut parts: Vec<Part> = entries.filter_map(|entry| Part::named(entry.path())).collect();
         parts.sort_unstable_by_key(|part| part.number);
         parts
     }
@@ -257,25 +337,39 @@ impl RetainedFolder {
         self.path.join(format!("{GONE}{name}"))
     }
 
-    /// Returns what the parts take that are being removed.
-    fn gone_bytes(&self) -> u64 {
-        let entries = fs::read_dir(&self.path).into_iter().flatten().flatten();
-        let gone = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(GONE));
-        gone.map(|entry| read_used(&entry.path()).map_or(0, |used| used.bytes)).sum()
-    }
-
     pub(super) fn remove_gone(&self) {
         let entries = fs::read_dir(&self.path).into_iter().flatten().flatten();
         for entry in entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(GONE)) {
-            if super::remove_tree(&entry.path()).is_err() {
-                // Folders that may not be written were put there as they were.
-                let _ = make_writable(&entry.path()).and_then(|()| super::remove_tree(&entry.path()));
-            }
+            remove_whole(&entry.path());
         }
     }
 }
 
+/// Removes a folder, also one in which folders may not be written: they were put there as they were.
+pub(super) fn remove_whole(path: &Path) {
+    if super::remove_tree(path).is_err() {
+        let _ = make_writable(path).and_then(|()| super::remove_tree(path));
+    }
+}
+
+/// Returns a name that no other list has.
+fn new_list_name() -> u64 {
+    static LAST: Mutex<u64> = Mutex::new(0);
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+    let now = u64::try_from(since.as_micros()).unwrap_or(u64::MAX);
+    *last = now.max(*last + 1);
+    // Of two processes in the same microsecond each has its own.
+    (*last << 12) ^ u64::from(std::process::id() & 0xfff) | 1 << 63
+}
+
 impl Part {
+    /// Returns the part that a path is of, by its name.
+    fn named(path: PathBuf) -> Option<Self> {
+        let (number, born_ms) = path.file_name()?.to_str()?.split_once('.')?;
+        Some(Self { number: number.parse().ok()?, born_ms: born_ms.parse().ok()?, path })
+    }
+
     /// What it says of itself, or what is found in it after a crash.
     fn used(&self) -> PartUsage {
         read_used(&self.path).unwrap_or_else(|| PartUsage::new(bytes_below(&self.path), u64::MAX >> 1))
@@ -414,6 +508,34 @@ mod tests {
         put(&folder, "f", 10, -200 * day);
         assert_eq!(names(&folder), ["c", "d", "e", "f"]);
         folder.wait_for_removals();
+        super::super::remove_tree(&folder.path).expect("it was made above");
+    }
+
+    #[test]
+    fn the_parts_are_known_without_listing_them_and_what_another_process_changes_is_noticed() {
+        let folder = folder(RetentionLimits { max_parts: 100, max_bytes: 100_000, ..LIMITS });
+        for at in 0..6 {
+            put(&folder, &format!("{at}"), 90, 0);
+        }
+        // What the folder does not speak of is not looked for.
+        let stray = folder.path.join("0000000099.0");
+        fs::create_dir(&stray).expect("made");
+        assert_eq!(folder.parts().len(), 6);
+        put(&folder, "6", 90, 0);
+        assert_eq!(folder.parts().len(), 7);
+        fs::remove_dir(&stray).expect("removed");
+        // Another process knows the list under another name, or lists the folder.
+        KNOWN.lock().expect("no panic").remove(&folder.path);
+        let first = folder.parts().pop().expect("there are some");
+        folder.release(&first);
+        put(&folder, "7", 90, 0);
+        assert_eq!(folder.parts().len(), 7);
+        assert!(!folder.parts().contains(&first));
+        // One that was killed while it changed the list has left no name of it.
+        let folder_usage = folder.usage().expect("it is written");
+        folder.change_list(&mut FolderUsage { ..folder_usage }).expect("written");
+        fs::create_dir(&stray).expect("made");
+        assert_eq!(folder.parts().len(), 8, "it is listed");
         super::super::remove_tree(&folder.path).expect("it was made above");
     }
 

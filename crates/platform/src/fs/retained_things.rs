@@ -9,7 +9,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::create_private_dir;
-use super::retained_folder::{LOCK, PartUsage, RetainedFolder, bytes_below, read_used, write_used};
+use super::retained_folder::{
+    LOCK, PartUsage, RetainedFolder, bytes_below, read_used, remove_whole, write_used,
+};
 
 /// What the name of a thing begins with that is being made.
 const HIDDEN: char = '.';
@@ -87,6 +89,8 @@ impl RetainedFolder {
             return;
         }
         if let Ok(_lock) = self.lock(LOCK) {
+            // What somebody who was killed has not removed.
+            self.remove_gone();
             let more = PartUsage::new(0, u64::from(self.is_nearly_full()));
             // What could not be counted now is counted the next time.
             let _ = self.count(things, more);
@@ -143,11 +147,10 @@ impl RetainedFolder {
     /// Removes a thing: at once from its name, so that nobody finds half of it.
     pub(super) fn remove_thing(&self, path: &Path) {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let gone = self.gone(&name);
         // A system may rename no folder while something in it is open.
-        if fs::rename(path, self.gone(&name)).is_err() {
-            let _ = super::remove_tree(path);
-        }
-        self.remove_gone();
+        let is_renamed = fs::rename(path, &gone).is_ok();
+        remove_whole(if is_renamed { &gone } else { path });
     }
 
     fn newest_first(&self) -> Vec<(String, PathBuf)> {

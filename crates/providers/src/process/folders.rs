@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use bailiwick_contract::id::is_id;
 use bailiwick_contract::time;
+use bailiwick_platform::fs::{create_private_dir, new_private_file};
 
 use super::{Facts, Processes};
 use crate::command::remove_left;
@@ -18,6 +19,8 @@ use crate::command::remove_left;
 /// How long nothing was written in an unfinished folder when nobody works on it any more: longer than any
 /// command may run.
 const ABANDONED: Duration = Duration::from_hours(2);
+/// The folder that has a file for each process that lives, so that nobody looks at the others to count these.
+const LIVING: &str = ".living";
 
 /// Creates the folder of a process with its facts, which nobody finds yet.
 ///
@@ -46,6 +49,36 @@ pub fn ids(inside: &Path) -> Vec<String> {
     let Ok(entries) = fs::read_dir(inside) else { return Vec::new() };
     let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
     names.filter(|name| is_id(name)).collect()
+}
+
+/// Returns the ids of the processes that are written down as living; `None` where none was ever.
+pub fn living(inside: &Path) -> Option<Vec<String>> {
+    let folder = inside.join(LIVING);
+    is_there(&folder).then(|| ids(&folder))
+}
+
+/// Writes down that a process lives, or may.
+///
+/// # Errors
+/// Those of the file system.
+pub fn note_living(inside: &Path, id: &str) -> io::Result<()> {
+    let folder = inside.join(LIVING);
+    create_private_dir(&folder)?;
+    match new_private_file(&folder.join(id)) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// Writes down that none is known to live, where nothing was ever.
+pub fn note_none_living(inside: &Path) -> io::Result<()> {
+    create_private_dir(&inside.join(LIVING))
+}
+
+/// Writes down that a process lives no more.
+pub fn note_over(inside: &Path, id: &str) {
+    // What stays is looked at once more.
+    let _ = fs::remove_file(inside.join(LIVING).join(id));
 }
 
 /// Returns whether a process has its folder still.

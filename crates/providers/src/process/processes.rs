@@ -1,6 +1,7 @@
 //! All processes of this computer: found by scope and id, whichever service started them.
 
 use std::collections::{BTreeMap, HashMap};
+use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -94,6 +95,36 @@ impl Processes {
         list
     }
 
+    /// Returns the processes of a scope that may live. Those that are over are not looked at.
+    pub(super) fn living(&self, scope: &str) -> io::Result<Vec<Arc<Process>>> {
+        let ids = match folders::living(&self.folder) {
+            Some(ids) => ids,
+            None => self.find_living()?,
+        };
+        let mut living = Vec::new();
+        for id in ids {
+            match self.look_up(&id) {
+                Some(FolderFacts::Whole(process)) if process.may_live() => {
+                    if process.facts.scope == scope {
+                        living.push(process);
+                    }
+                }
+                _ => folders::note_over(&self.folder, &id),
+            }
+        }
+        Ok(living)
+    }
+
+    /// Looks once at all processes for those that live: an earlier version may have started some.
+    fn find_living(&self) -> io::Result<Vec<String>> {
+        folders::note_none_living(&self.folder)?;
+        let all = self.all();
+        let ids = all.iter().filter(|process| process.may_live()).map(|process| process.facts.id.clone());
+        let ids: Vec<String> = ids.collect();
+        ids.iter().try_for_each(|id| folders::note_living(&self.folder, id))?;
+        Ok(ids)
+    }
+
     /// Returns the processes of every scope, newest first: for the user and for pruning.
     pub fn all(&self) -> Vec<Arc<Process>> {
         let known = self.refresh();
@@ -125,6 +156,7 @@ impl Processes {
     /// Forgets a process whose folder is about to be removed, with its temporary files.
     pub(super) fn remove(&self, id: &str) {
         let removed = self.known().remove(id);
+        folders::note_over(&self.folder, id);
         if let Some(FolderFacts::Whole(process)) = removed
             && let Some(temporary) = &process.facts.temporary
         {

@@ -24,10 +24,14 @@ const EVERY: Duration = Duration::from_secs(20);
 const EVERY_WHEN_FULL: Duration = Duration::from_secs(1);
 
 impl Processes {
-    /// Returns whether it is time to look what need not be kept any more.
-    pub(super) fn is_prune_due(&self) -> bool {
-        let pruned = self.pruned.lock().unwrap_or_else(PoisonError::into_inner);
-        self.is_due(*pruned)
+    /// Removes what need not be kept any more on a thread of its own, if it is time to: no request waits for it.
+    pub fn prune_aside(self: &Arc<Self>) {
+        let is_due = self.is_due(*self.pruned.lock().unwrap_or_else(PoisonError::into_inner));
+        if is_due {
+            let processes = Arc::clone(self);
+            // Without a thread the next one does it.
+            let _ = std::thread::Builder::new().name("retention".to_owned()).spawn(move || processes.prune());
+        }
     }
 
     fn is_due(&self, pruned: Option<Instant>) -> bool {
@@ -36,7 +40,7 @@ impl Processes {
     }
 
     /// Removes what need not be kept any more, unless that was done just now.
-    pub fn prune(&self) {
+    fn prune(&self) {
         let mut pruned = self.pruned.lock().unwrap_or_else(PoisonError::into_inner);
         if !self.is_due(*pruned) {
             return;
@@ -59,7 +63,14 @@ impl RetainedThings for Processes {
             return folders::is_abandoned(path, now_ms).then_some(Duration::MAX);
         }
         match self.look_up(name)? {
-            FolderFacts::Whole(process) => age(&process, now_ms),
+            FolderFacts::Whole(process) => {
+                let idle = age(&process, now_ms);
+                if idle.is_none() {
+                    // If it cannot be written down, the next look does it.
+                    let _ = folders::note_living(&self.folder, name);
+                }
+                idle
+            }
             FolderFacts::Damaged(_) => Some(folders::age(path, now_ms)),
         }
     }
@@ -242,6 +253,43 @@ mod tests {
         again.prune_to(RetentionLimits { max_age: Duration::ZERO, max_bytes: 0, ..LIMITS });
         assert!(again.find("app", &id).is_err());
         assert!(again.find("app", &live).is_ok());
+    }
+
+    #[test]
+    fn what_lives_is_counted_without_a_look_at_what_is_over() {
+        use bailiwick_platform::launch::kept::{State, StatusWriter};
+
+        let temporary = TestFolder::new();
+        let ids: Vec<String> = (0..3).map(|_| temporary.keep(b"text")).collect();
+        let set_state = |id: &str, state| {
+            let folder = temporary.processes.folder.join(id);
+            let mut status =
+                temporary.processes.find("app", id).and_then(|it| it.status()).expect("readable");
+            status.state = state;
+            fs::remove_file(folder.join("status")).expect("it is there");
+            StatusWriter::create(&folder, &status).expect("written")
+        };
+        // One was started by an earlier version, which wrote down nothing: all are looked at once.
+        let keeper = set_state(&ids[0], State::Running);
+        let again = Processes::new(&Dirs::below(temporary.folder.clone()), Arc::new(Launcher::new()));
+        assert!(again.reserve("app", "one", 1).is_err());
+        assert!(again.reserve("app", "one", 2).is_ok() && again.reserve("other", "one", 1).is_ok());
+        // From then on nobody looks at one that is not written down.
+        let other_keeper = set_state(&ids[1], State::Running);
+        assert!(again.reserve("app", "one", 2).is_ok());
+        folders::note_living(&again.folder, &ids[1]).expect("written");
+        assert!(again.reserve("app", "one", 2).is_err());
+        // Once they are over, they are not looked at again.
+        drop((keeper, other_keeper));
+        let _ended = (set_state(&ids[0], State::Ended), set_state(&ids[1], State::Ended));
+        let again = Processes::new(&Dirs::below(temporary.folder.clone()), Arc::new(Launcher::new()));
+        assert!(again.reserve("app", "one", 1).is_ok());
+        assert_eq!(folders::living(&again.folder), Some(Vec::new()));
+        // What retention finds alive is written down.
+        let _keeper = set_state(&ids[2], State::Running);
+        let again = Processes::new(&Dirs::below(temporary.folder.clone()), Arc::new(Launcher::new()));
+        again.prune_to(FOR_EVER);
+        assert_eq!(folders::living(&again.folder), Some(vec![ids[2].clone()]));
     }
 
     #[test]

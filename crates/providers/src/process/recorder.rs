@@ -197,6 +197,7 @@ impl RunRecorder {
         drop(ring);
         // From here on whatever is dropped before the job is kept is killed by that.
         let folder = folders::appear(&processes, &folder).map_err(|_| lost())?;
+        folders::note_living(&processes.folder, &self.facts.id).map_err(|_| lost())?;
         if let Some(temporary) = &mut run.temporary {
             temporary.has_process();
         }

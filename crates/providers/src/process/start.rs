@@ -58,10 +58,7 @@ impl Processes {
     pub async fn start(self: &Arc<Self>, start: Start) -> Result<(Arc<Process>, Held), Failure> {
         let processes = Arc::clone(self);
         let (told, answer) = oneshot::channel();
-        if self.is_prune_due() {
-            let pruning = Arc::clone(self);
-            tokio::task::spawn_blocking(move || pruning.prune());
-        }
+        self.prune_aside();
         // A task of its own: a process that runs is either given to the caller, or ended.
         tokio::spawn(async move {
             let started = processes.start_here(start).await;
@@ -97,8 +94,13 @@ impl Processes {
             temporary: prepared.temporary_folder().map(ToOwned::to_owned),
         };
         let (processes, own) = (Arc::clone(self), facts.clone());
-        let make =
-            move || folders::begin(&processes, &own).and_then(|begun| folders::appear(&processes, &begun));
+        let make = move || {
+            let folder =
+                folders::begin(&processes, &own).and_then(|begun| folders::appear(&processes, &begun))?;
+            let noted = folders::note_living(&processes.folder, &own.id);
+            noted.inspect_err(|_| processes.retained.release(&folder))?;
+            Ok(folder)
+        };
         let made = tokio::task::spawn_blocking(make).await.unwrap_or_else(|bug| Err(io::Error::other(bug)));
         let folder = made.map_err(|error| no_folder(&error))?;
         prepared.has_process();
@@ -165,8 +167,8 @@ impl Processes {
         // Held over the count, so that of two starts only one gets the last place.
         let mut starting = self.starting.lock().unwrap_or_else(PoisonError::into_inner);
         let under_way = starting.iter().filter(|(_, of)| of.as_str() == scope).count();
-        let others = self.list(scope).into_iter().filter(|process| !starting.contains_key(&process.facts.id));
-        let living = others.filter(|process| process.may_live()).count();
+        let living = self.living(scope).map_err(|error| no_folder(&error))?;
+        let living = living.iter().filter(|process| !starting.contains_key(&process.facts.id)).count();
         if under_way + living >= usize::try_from(max_live).unwrap_or(usize::MAX) {
             return Err(too_many(scope, max_live));
         }

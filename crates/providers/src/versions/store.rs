@@ -229,9 +229,9 @@ impl VersionStore {
 
     fn record_by_end(&self, scope: &str, end: &str) -> Option<FoundRecord> {
         let wanted = end.to_ascii_uppercase();
-        let mut found = self.changes_since(scope, 0, i64::MAX, |record| {
-            ControlFlow::Continue(record.undo_id.ends_with(&wanted))
-        });
+        // Only names are read of all the others.
+        let mut found =
+            self.changes_named(Some(scope), |id, _| id.ends_with(&wanted), |_| ControlFlow::Continue(true));
         found.pop().filter(|_| found.is_empty())
     }
 
@@ -276,6 +276,16 @@ impl VersionStore {
         scope: Option<&str>,
         since_ms: i64,
         until_ms: i64,
+        is_wanted: impl FnMut(&Record) -> ControlFlow<(), bool>,
+    ) -> Vec<FoundRecord> {
+        self.changes_named(scope, |_, began_ms| (since_ms..=until_ms).contains(&began_ms), is_wanted)
+    }
+
+    /// Lists changes, the newest first: those of whose id and time `is_named` takes, and of them what `is_wanted` takes.
+    fn changes_named(
+        &self,
+        scope: Option<&str>,
+        is_named: impl Fn(&str, i64) -> bool,
         mut is_wanted: impl FnMut(&Record) -> ControlFlow<(), bool>,
     ) -> Vec<FoundRecord> {
         let mut names: Vec<(String, PathBuf)> = Vec::new();
@@ -284,7 +294,7 @@ impl VersionStore {
             names.extend(entries.flatten().filter_map(|entry| {
                 let undo_id = entry.file_name().into_string().ok()?;
                 let began_ms = id::began_ms(&undo_id)?;
-                (since_ms..=until_ms).contains(&began_ms).then(|| (undo_id, entry.path()))
+                is_named(&undo_id, began_ms).then(|| (undo_id, entry.path()))
             }));
         }
         names.sort_unstable_by(|one, next| next.0.cmp(&one.0));

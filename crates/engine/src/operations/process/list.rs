@@ -105,7 +105,7 @@ impl RunBlocking for Op {
     fn run(cx: &Context, permit: &Permit, _: &NoFields, options: &Options) -> Result<Output, Failure> {
         let scope = permit.needed_scope()?;
         let processes = &cx.service.processes;
-        processes.prune();
+        processes.prune_aside();
         let mut rows: Vec<(bool, Row)> = processes.list(scope.id()).iter().map(row).collect();
         let live = rows.iter().filter(|(is_live, _)| *is_live).count();
         rows.retain(|(is_live, _)| match options.status {
