@@ -6,7 +6,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use bailiwick_history::{StoreError, verify, writing_problem};
+use bailiwick_history::{StoreError, stores_aside, verify, writing_problem};
 
 use super::finding::Findings;
 use crate::installation::home::Home;
@@ -26,6 +26,7 @@ pub fn look(home: &Home, found: &mut Findings) {
         .filter_map(|entry| entry.metadata().ok())
         .map(|facts| facts.len())
         .sum();
+    look_at_stores_aside(&state, found);
     let (says, hears) = mpsc::channel();
     // It ends with this process if it takes longer.
     let folder = state.clone();
@@ -81,6 +82,27 @@ pub fn look(home: &Home, found: &mut Findings) {
             }
         }
     }
+}
+
+/// Looks at what was set aside, which is the user's to remove.
+fn look_at_stores_aside(state: &Path, found: &mut Findings) {
+    let stores = stores_aside(state);
+    let Some(newest) = stores.first() else { return };
+    let kib = stores.iter().map(|store| store.bytes).sum::<u64>().div_ceil(1 << 10);
+    let number = match stores.len() {
+        1 => "a damaged history was".to_owned(),
+        several => format!("{several} damaged histories were"),
+    };
+    // What is beside the store was left there by an earlier version.
+    let to_remove = match newest.path.parent() {
+        Some(folder) if folder != state => format!("the folder `{}`", folder.display()),
+        _ => format!("all files whose names begin with `{}`", newest.path.display()),
+    };
+    found.warn(
+        "history-aside",
+        format!("{number} set aside ({kib} KiB); the newest is `{}`", newest.path.display()),
+        format!("Remove {to_remove} when you do not need it. The newest 16 are kept, 1 GiB in all."),
+    );
 }
 
 /// Looks at what keeps a service from writing, and so from doing anything that has an effect.

@@ -12,9 +12,10 @@ use serde::{Deserialize, Serialize};
 use bailiwick_contract::{hex, id, time};
 use bailiwick_platform::fs::replace_private_file;
 
+use super::aside;
 use super::database::{Database, StoreError};
 
-const FILE_NAME: &str = "history.anchor";
+pub const FILE_NAME: &str = "history.anchor";
 
 /// The content of the file, as JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -63,7 +64,7 @@ pub fn contradiction(database: &Database, folder: &Path) -> Result<Option<String
             Some(_) | None => return Ok(None),
         }
     };
-    fs::rename(folder.join(FILE_NAME), folder.join(format!("{FILE_NAME}.contradicted-{}", id::new_id())))?;
+    aside::set_anchor_aside(folder, &id::new_id())?;
     Ok(Some(said))
 }
 

@@ -15,6 +15,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension};
 use bailiwick_contract::{id, time};
 use bailiwick_platform::fs::{FileId, FileLock, RetentionClock, create_private_dir, create_private_file};
 
+use super::aside;
 use super::row::{GENESIS, Hash};
 
 /// The name of the store's file.
@@ -468,16 +469,7 @@ pub fn set_damaged_aside(folder: &Path, damaged: Database) -> Result<Option<Stri
 fn set_aside(folder: &Path) -> Result<String, StoreError> {
     let stamp: String =
         time::rfc3339(time::now_ms()).chars().filter(|it| it.is_ascii_alphanumeric()).collect();
-    let name = format!("{FILE_NAME}.damaged-{stamp}");
-    fs::rename(folder.join(FILE_NAME), folder.join(&name))?;
-    for (from, to) in [("history.db-wal", "-wal"), ("history.db-shm", "-shm"), ("history.anchor", ".anchor")]
-    {
-        match fs::rename(folder.join(from), folder.join(format!("{name}{to}"))) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
-            Ok(()) | Err(_) => {}
-        }
-    }
-    Ok(name)
+    Ok(aside::set_store_aside(folder, &stamp)?)
 }
 
 /// Takes the lock that keeps processes from opening and setting aside at the same time.

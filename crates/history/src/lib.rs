@@ -12,6 +12,7 @@
 #![expect(clippy::disallowed_methods, reason = "the store and its neighbours are Bailiwick's own files")]
 
 mod anchor;
+mod aside;
 mod board;
 mod database;
 mod event;
@@ -28,6 +29,7 @@ mod tail;
 mod verify;
 mod writer;
 
+pub use aside::{AsideStore, stores_aside};
 pub use database::{StoreError, writing_problem};
 pub use event::{EventDraft, Phase};
 #[cfg(test)]

@@ -500,6 +500,19 @@ const FAULTS: &[Fault] = &[
         },
     },
     Fault {
+        name: "a store that was set aside",
+        check: "history-aside",
+        fix: "when you do not need it",
+        is_mended: false,
+        inject: |place| {
+            let part = home(place).join("state/set-aside/0000000001.0");
+            fs::create_dir_all(&part).expect("made");
+            fs::write(part.join("history.db.damaged-1"), "torn").expect("written");
+            mode(part.parent().expect("above it"), 0o700);
+            mode(&part, 0o700);
+        },
+    },
+    Fault {
         name: "an anchor that cannot be read",
         check: "history",
         fix: "Check the disk",
