@@ -8,13 +8,15 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use bailiwick_contract::{Caller, hex};
 use bailiwick_platform::fs::{
-    OwnFileError, Secrecy, create_private_dir, read_own_file, replace_private_file,
+    FileLock, OwnFileError, Secrecy, create_private_dir, read_own_file, replace_private_file,
 };
 use bailiwick_policy::UntrustedRead;
 
@@ -28,6 +30,13 @@ const MAX_FILE_BYTES: u64 = 64 * 1024;
 const RENEWED_AFTER_MS: i64 = 60_000;
 /// The file with the name of the caller.
 const NAME: &str = "caller";
+/// The lock under which records are written and removed.
+const LOCK: &str = ".lock";
+/// How often what is over is looked for while records are written.
+const SWEPT_EVERY: Duration = Duration::from_hours(1);
+
+/// When what is over was looked for last by this process.
+static SWEPT: Mutex<Option<Instant>> = Mutex::new(None);
 
 /// The untrusted reads of one installation.
 #[derive(Debug, Clone)]
@@ -113,6 +122,7 @@ impl UntrustedReads {
             Err(()) => return Ok(()),
         };
         create_private_dir(&self.folder)?;
+        let _lock = FileLock::take(&self.folder, LOCK)?;
         create_private_dir(&folder)?;
         let UntrustedRead { operation_id, op, target, at_ms, .. } = first.unwrap_or_else(|| read.clone());
         let record = ReadRecord {
@@ -125,7 +135,47 @@ impl UntrustedReads {
             renewed: now,
         };
         replace_private_file(&folder.join(NAME), caller.name.as_bytes())?;
-        replace_private_file(&path, &serde_json::to_vec(&record)?)
+        replace_private_file(&path, &serde_json::to_vec(&record)?)?;
+        self.sweep_aside();
+        Ok(())
+    }
+
+    /// Removes the records that are over, on a thread of its own: no request waits for it. At most once an hour.
+    pub fn sweep_aside(&self) {
+        let mut swept = SWEPT.lock().unwrap_or_else(PoisonError::into_inner);
+        if swept.is_some_and(|at| at.elapsed() < SWEPT_EVERY) {
+            return;
+        }
+        *swept = Some(Instant::now());
+        let reads = self.clone();
+        // Without a thread the next one does it.
+        let _ = std::thread::Builder::new().name("retention".to_owned()).spawn(move || reads.sweep());
+    }
+
+    /// Removes the records that are over, and callers that have none left. What cannot be read stays.
+    fn sweep(&self) {
+        for caller in fs::read_dir(&self.folder).into_iter().flatten().flatten() {
+            let folder = caller.path();
+            for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+                let path = entry.path();
+                let is_over =
+                    || matches!(record_in(&path), Ok(Some(record)) if record.is_over(&Moment::now()));
+                // Looked at again under the lock: it may have been renewed.
+                if path.extension().is_some_and(|end| end == "json")
+                    && is_over()
+                    && let Ok(_lock) = FileLock::take(&self.folder, LOCK)
+                    && is_over()
+                {
+                    let _ = fs::remove_file(&path);
+                    let is_name = |entry: fs::DirEntry| entry.file_name() == NAME;
+                    let has_more = fs::read_dir(&folder)
+                        .map_or(true, |mut entries| !entries.all(|entry| entry.is_ok_and(is_name)));
+                    if !has_more {
+                        let _ = fs::remove_dir_all(&folder);
+                    }
+                }
+            }
+        }
     }
 
     /// Returns what all callers have read.
@@ -139,7 +189,11 @@ impl UntrustedReads {
         };
         let mut all = Vec::new();
         for entry in entries {
-            let folder = entry?.path();
+            let entry = entry?;
+            if entry.file_name() == LOCK {
+                continue;
+            }
+            let folder = entry.path();
             let name = read_own_file(&folder.join(NAME), Secrecy::Secret, MAX_FILE_BYTES);
             let caller = name.map_or_else(
                 |_| "(unknown)".to_owned(),
@@ -214,5 +268,56 @@ fn record_in(path: &Path) -> Result<Option<ReadRecord>, ()> {
             let is_own = path.file_stem().is_some_and(|stem| *stem == *digest(&record.scope));
             (record.version == VERSION && is_own).then_some(Some(record)).ok_or(())
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bailiwick_contract::{Transport, id};
+
+    #[test]
+    fn records_that_are_over_are_removed_and_others_stay() {
+        let state = std::env::temp_dir().join(format!("bailiwick-untrusted-{}", id::new_id()));
+        create_private_dir(&state).expect("made");
+        let store = UntrustedReads::below(&state);
+        let [one, two] =
+            ["one", "two"].map(|name| Caller { name: name.to_owned(), ..Caller::local(Transport::Cli) });
+        let read = |scope: &str| UntrustedRead {
+            scope: Some(scope.to_owned()),
+            operation_id: id::new_id(),
+            op: "file.read".to_owned(),
+            target: None,
+            at_ms: 0,
+        };
+        let folder = |caller: &Caller| store.of_caller(caller.identity());
+        for (caller, scopes) in [(&one, &["app", "docs"][..]), (&two, &["app"][..])] {
+            scopes.iter().for_each(|scope| store.add(caller, &read(scope)).expect("written"));
+        }
+        let age = |caller: &Caller, scope: &str| {
+            let path = folder(caller).join(format!("{}.json", digest(scope)));
+            let mut record = record_in(&path).expect("its own").expect("it is there");
+            record.renewed = Moment { wall_ms: 0, boot: None };
+            replace_private_file(&path, &serde_json::to_vec(&record).expect("JSON")).expect("written");
+        };
+        store.sweep();
+        assert_eq!((store.of(&one).len(), store.of(&two).len()), (2, 1), "nothing is over");
+        age(&one, "app");
+        age(&two, "app");
+        replace_private_file(&folder(&one).join("broken.json"), b"{").expect("written");
+        store.sweep();
+        assert!(!folder(&two).exists(), "nothing is left of this one");
+        let left: Vec<_> = store.of(&one).into_iter().map(|it| it.scope).collect();
+        assert!(
+            left.len() == 2 && left.contains(&None) && left.contains(&Some("docs".to_owned())),
+            "{left:?}"
+        );
+        assert_eq!(
+            fs::read_dir(folder(&one)).expect("it is there").count(),
+            3,
+            "with the name of the caller"
+        );
+        assert_eq!(store.all().expect("readable").len(), 1);
+        fs::remove_dir_all(&state).expect("it was made above");
     }
 }

@@ -17,6 +17,7 @@ use bailiwick_providers::command::remove_abandoned;
 use bailiwick_providers::elements::Elements;
 use bailiwick_providers::parser::ParserPool;
 use bailiwick_providers::process::Processes;
+use bailiwick_providers::untrusted_reads::UntrustedReads;
 
 use super::previews::ALL_SHARES;
 use super::shares::Shares;
@@ -112,6 +113,7 @@ impl Service {
         // Pictures whose time was over while no service ran; where none were kept there is nothing to look at.
         CaptureStore::below(&dirs.state).expire();
         remove_abandoned(&dirs.state.join("homes"));
+        UntrustedReads::below(&dirs.state).sweep_aside();
         let batches = BatchWatch::below(&dirs.state);
         let providers = Providers {
             registry: Registry::new(families),
