@@ -17,6 +17,7 @@ use bailiwick_policy::{AllRoots, CapabilityStatus, Grants, Scope};
 use bailiwick_providers::code::index::SymbolIndexes;
 use bailiwick_providers::command::FolderAccess;
 use bailiwick_providers::elements::Elements;
+use bailiwick_providers::orientation::Surveys;
 use bailiwick_providers::parser::ParserPool;
 use bailiwick_providers::process::Processes;
 use bailiwick_providers::repositories::Repositories;
@@ -56,6 +57,8 @@ pub struct Providers {
     pub seen: Arc<ReadContents>,
     /// What the files of scopes define, once somebody has asked.
     pub symbols: Arc<SymbolIndexes>,
+    /// What the folders of scopes hold, once somebody has asked.
+    pub surveys: Surveys,
     /// The repositories in which commands must not change what Git runs later.
     pub repositories: Arc<Repositories>,
     /// The workers that parse source text.

@@ -15,6 +15,7 @@ use bailiwick_providers::artifact::CaptureStore;
 use bailiwick_providers::code::index::SymbolIndexes;
 use bailiwick_providers::command::remove_abandoned;
 use bailiwick_providers::elements::Elements;
+use bailiwick_providers::orientation::Surveys;
 use bailiwick_providers::parser::ParserPool;
 use bailiwick_providers::process::Processes;
 use bailiwick_providers::untrusted_reads::UntrustedReads;
@@ -124,6 +125,7 @@ impl Service {
             displays,
             seen: Arc::default(),
             symbols: Arc::new(SymbolIndexes::below(&dirs.state, Arc::clone(&parsers))),
+            surveys: Surveys::default(),
             repositories: Arc::default(),
             parsers,
             dirs,

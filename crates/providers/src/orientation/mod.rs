@@ -5,7 +5,8 @@
 //! words: nothing here acts on it. What cannot be read is a note, not the end of it.
 //!
 //! ```text
-//! survey        one walk: languages, folders, and where manifests and beginnings lie
+//! survey        what a walk finds: languages, folders, and where manifests and beginnings are
+//! surveys       what walks have found, kept and brought up to date
 //! manifests     what each manifest says of its package
 //! commands      how to build, test, lint and run: scripts, conventions, what CI runs
 //! build_tools   commands of tools whose files name no scripts
@@ -31,6 +32,7 @@ mod share;
 mod skills;
 mod source;
 mod survey;
+mod surveys;
 
 pub use commands::{Command, Purpose, find_commands};
 pub use entry_points::{EntryPoint, entry_points};
@@ -40,4 +42,5 @@ pub use manifests::{Manifest, Manifests, read_manifests};
 pub use readme::{Readme, find_readme};
 pub use share::{Portion, share};
 pub use skills::{Skill, find_skills};
-pub use survey::{Folder, LanguageShare, Survey, survey};
+pub use survey::{Folder, LanguageShare, Survey};
+pub use surveys::Surveys;

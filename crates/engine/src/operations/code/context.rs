@@ -7,15 +7,16 @@ use serde_json::{Map, Value};
 use crate::registry::prelude::*;
 use bailiwick_contract::{Cancel, ErrorCode};
 use bailiwick_policy::PermittedPath;
-use bailiwick_providers::git::{Busy, Untracked, busy, status};
+use bailiwick_providers::git::Busy;
 use bailiwick_providers::orientation::{
     Command, EntryPoint, Folder, HotFile, HotFiles, Instructions, LanguageShare, Manifest, Manifests, Readme,
-    Skill, Survey, entry_points, find_commands, find_instructions, find_readme, find_skills, hot_files,
-    read_manifests, survey,
+    Skill, Survey, Surveys, entry_points, find_commands, find_instructions, find_readme, find_skills,
+    read_manifests,
 };
 
-use super::super::git::{Counts, open};
+use super::super::git::Counts;
 use super::context_cut::{ContextBudget, cut};
+use super::context_git::{GitWants, work_tree};
 use super::context_ready::note_missing;
 
 /// The budget when a request names none, in tokens.
@@ -26,8 +27,6 @@ const BUDGETS: std::ops::RangeInclusive<usize> = 300..=10_000;
 const CHARACTERS_OF_TOKEN: usize = 4;
 /// How long the walk over the files may take.
 const WALK: Duration = Duration::from_secs(2);
-/// How long Git may take.
-const GIT: Duration = Duration::from_secs(4);
 
 /// The operation.
 pub struct Op;
@@ -250,8 +249,16 @@ impl RunAsync for Op {
         }
         let wants = Wants(options.include.clone());
         let (target, cancel, asked) = (permit.path().clone(), cx.cancel.clone(), wants.clone());
-        let files = tokio::task::spawn_blocking(move || look(&target, &asked, &cancel));
-        let (files, repository) = tokio::join!(files, work_tree(cx, permit, &wants));
+        let service = cx.service.clone();
+        let files = tokio::task::spawn_blocking(move || look(&service.surveys, &target, &asked, &cancel));
+        let (files, repository) = tokio::join!(
+            files,
+            work_tree(
+                cx,
+                permit,
+                GitWants { state: wants.any(&[Part::Git]), hot_files: wants.any(&[Part::HotFiles]) }
+            )
+        );
         let mut found = files.map_err(|error| {
             Failure::new(ErrorCode::ExecutionFailed, format!("the folder could not be read: {error}"))
         })??;
@@ -314,7 +321,12 @@ pub(super) struct ContextParts {
 }
 
 /// Looks at the files.
-fn look(target: &PermittedPath, wants: &Wants, cancel: &Cancel) -> Result<ContextParts, Failure> {
+fn look(
+    surveys: &Surveys,
+    target: &PermittedPath,
+    wants: &Wants,
+    cancel: &Cancel,
+) -> Result<ContextParts, Failure> {
     let (dir, target) = target.open_dir()?;
     let mut found = ContextParts { path: target.shown(), ..ContextParts::default() };
     let walked =
@@ -322,7 +334,7 @@ fn look(target: &PermittedPath, wants: &Wants, cancel: &Cancel) -> Result<Contex
     let mut seen = Survey::default();
     let mut manifests = Manifests::default();
     if walked || wants.any(&[Part::Instructions]) {
-        seen = survey(&target, dir, until(WALK, cancel), cancel)?;
+        seen = surveys.survey(&target, dir, until(WALK, cancel), cancel)?;
     }
     if wants.any(&[Part::Manifests, Part::EntryPoints, Part::Commands]) {
         manifests = read_manifests(&target, &seen, cancel)?;
@@ -368,58 +380,9 @@ fn look(target: &PermittedPath, wants: &Wants, cancel: &Cancel) -> Result<Contex
 }
 
 /// Returns when something must be done that may take so long: half of the time that is left, if that is less.
-fn until(longest: Duration, cancel: &Cancel) -> Instant {
+pub(super) fn until(longest: Duration, cancel: &Cancel) -> Instant {
     let now = Instant::now();
     now + longest.min(cancel.deadline().saturating_duration_since(now) / 2)
-}
-
-#[derive(Debug, Default)]
-struct WorkTree {
-    state: Option<GitState>,
-    hot: HotFiles,
-    notes: Vec<String>,
-}
-
-/// Asks Git. Without it, or where it takes too long, there is a note instead.
-async fn work_tree(cx: &Context, permit: &Permit, wants: &Wants) -> Result<WorkTree, Failure> {
-    let mut found = WorkTree::default();
-    if !wants.any(&[Part::Git, Part::HotFiles]) {
-        return Ok(found);
-    }
-    let asked =
-        tokio::time::timeout_at(until(GIT, &cx.cancel).into(), ask(cx, permit, wants, &mut found)).await;
-    match asked {
-        Ok(Ok(())) => {}
-        // A folder that is in no repository is nothing to tell.
-        Ok(Err(failure)) if failure.code == ErrorCode::NotFound => {}
-        Ok(Err(failure)) if failure.code == ErrorCode::Cancelled => return Err(failure),
-        Ok(Err(failure)) => found.notes.push(format!("Git tells nothing: {}", failure.message)),
-        Err(_) => found.notes.push("Git took too long; git.status and git.log wait for it".to_owned()),
-    }
-    Ok(found)
-}
-
-async fn ask(cx: &Context, permit: &Permit, wants: &Wants, found: &mut WorkTree) -> Result<(), Failure> {
-    let git = open(cx, permit).await?;
-    let untracked = if wants.any(&[Part::Git]) { Untracked::Normal } else { Untracked::None };
-    let paths: Vec<_> = git.repository.pathspec().into_iter().collect();
-    let status = status(&git, &paths, untracked).await?;
-    if wants.any(&[Part::Git]) {
-        let (counts, branch) = (Counts::of(&status), &status.branch);
-        found.state = Some(GitState {
-            branch: branch.name.clone(),
-            commit: branch.commit.clone(),
-            upstream: branch.upstream.clone(),
-            ahead: branch.ahead,
-            behind: branch.behind,
-            counts,
-            in_progress: busy(&git.repository)?,
-        });
-    }
-    if let Some(head) = status.branch.commit.as_ref().filter(|_| wants.any(&[Part::HotFiles])) {
-        found.hot = hot_files(&git, head).await?;
-    }
-    Ok(())
 }
 
 fn describe(found: &ContextParts, output: &Output) -> String {

@@ -2,6 +2,7 @@
 
 mod context;
 mod context_cut;
+mod context_git;
 mod context_ready;
 mod outline;
 mod read_symbol;

@@ -19,7 +19,7 @@ mod worktree_remove;
 
 use crate::registry::{Entry, Family};
 
-pub(super) use open::open;
+pub(super) use open::open_until;
 pub(super) use status::Counts;
 
 /// The family's table.

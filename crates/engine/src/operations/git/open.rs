@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::registry::Context;
-use bailiwick_contract::{ErrorCode, Failure};
+use bailiwick_contract::{Cancel, ErrorCode, Failure};
 use bailiwick_policy::{Permit, PermittedPath};
 use bailiwick_providers::git::{Git, GitContext, Repository, in_scope};
 
@@ -29,15 +29,31 @@ pub async fn open_work_tree(cx: &Context, permit: &Permit, top: &PermittedPath) 
 }
 
 async fn open_at(cx: &Context, permit: &Permit, target: PermittedPath) -> Result<Git, Failure> {
-    let scope = permit.needed_scope()?;
-    let scope = Arc::clone(scope);
+    open_until(cx.cancel.clone(), cx, permit, target)?.await
+}
+
+/// As [`open`], for calls that may continue when the request has ended, until another flag is raised.
+///
+/// # Errors
+/// As [`open`].
+pub fn open_until(
+    cancel: Cancel,
+    cx: &Context,
+    permit: &Permit,
+    target: PermittedPath,
+) -> Result<impl Future<Output = Result<Git, Failure>> + Send + use<>, Failure> {
     let around = GitContext {
         launcher: Arc::clone(&cx.service.launcher),
         dirs: cx.service.dirs.clone(),
-        scope: Arc::clone(&scope),
+        scope: Arc::clone(permit.needed_scope()?),
         roots: cx.service.roots.clone(),
-        cancel: cx.cancel.clone(),
+        cancel,
     };
+    Ok(find(around, target))
+}
+
+async fn find(around: GitContext, target: PermittedPath) -> Result<Git, Failure> {
+    let scope = Arc::clone(&around.scope);
     let found = tokio::task::spawn_blocking(move || Repository::find(&target, &scope)).await;
     let found = found.map_err(|error| {
         Failure::new(ErrorCode::ExecutionFailed, format!("the repository could not be looked for: {error}"))

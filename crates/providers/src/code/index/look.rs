@@ -114,7 +114,7 @@ impl FileSurvey<'_> {
 ///
 /// # Errors
 /// As [`PermittedPath::child`]; `invalid_request` for what is no path.
-pub(in crate::code) fn below(root: &PermittedPath, path: &[u8]) -> Result<PermittedPath, Failure> {
+pub(crate) fn below(root: &PermittedPath, path: &[u8]) -> Result<PermittedPath, Failure> {
     let path = RelPath::parse(path).map_err(|problem| Failure::invalid("target", problem.to_string()))?;
     path.components().try_fold(root.clone(), |folder, name| folder.child(OsStr::from_bytes(name)))
 }
@@ -124,7 +124,7 @@ pub(super) fn may_define(name: &OsStr) -> bool {
     language_of(name.as_bytes(), b"").is_some() || !name.as_bytes().contains(&b'.')
 }
 
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -28,7 +28,8 @@ mod table;
 mod watched;
 
 pub use indexes::{Answer, NameDefinitions, SymbolIndexes};
-pub(super) use look::below;
+pub(crate) use look::{below, lock};
 pub use question::{Match, SymbolQuery, WantedName};
 pub use root::{FreshnessCheck, IndexStatus};
 pub use shown::SymbolHit;
+pub(crate) use watched::{Depth, RootWatches};

@@ -17,7 +17,7 @@ const MAX_FOLDERS: usize = 32_768;
 
 /// How much of a folder is checked again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Depth {
+pub(crate) enum Depth {
     /// Its files, and folders that were not there before.
     Entries,
     /// All beneath it.
@@ -26,7 +26,7 @@ pub(super) enum Depth {
 
 /// What has changed since the last time.
 #[derive(Debug, Default)]
-pub(super) struct Changes {
+pub(crate) struct Changes {
     /// Not known: everything must be checked.
     pub everything: bool,
     /// Folders to look at again.
@@ -37,7 +37,7 @@ pub(super) struct Changes {
 
 /// The watches of one root.
 #[derive(Debug, Default)]
-pub(super) struct RootWatches {
+pub(crate) struct RootWatches {
     /// `None` before the first look, and where changes cannot be heard of.
     watch: Option<FolderWatch>,
     /// Why changes cannot be heard of.
