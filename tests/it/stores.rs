@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use rustix::fs::inotify::{CreateFlags, ReadFlags, Reader, WatchFlags, add_watch, init};
 use serde_json::{Value, json};
 
-use crate::scope::TestScope;
-use crate::service::{call, data};
+use support::scope::TestScope;
+use support::service::{call, data};
 
 /// Where only what runs at this moment is: looked at to find what a killed service has left, and as small as that.
 const RUNNING: &[&str] = &["batches", "locks"];

@@ -276,6 +276,8 @@ mod tests {
         assert!(again.reserve("app", "one", 2).is_ok() && again.reserve("other", "one", 1).is_ok());
         // From then on nobody looks at one that is not written down.
         let other_keeper = set_state(&ids[1], State::Running);
+        // Another service, which has not seen it when it was over.
+        let again = Processes::new(&Dirs::below(temporary.folder.clone()), Arc::new(Launcher::new()));
         assert!(again.reserve("app", "one", 2).is_ok());
         folders::note_living(&again.folder, &ids[1]).expect("written");
         assert!(again.reserve("app", "one", 2).is_err());
