@@ -79,7 +79,8 @@ fn no_request_lists_what_is_kept() {
         ask("file.copy", &format!("{at}.txt"), json!({"to": format!("copy-{at}.txt")}));
         ask("file.move", &format!("copy-{at}.txt"), json!({"to": format!("moved-{at}.txt")}));
         ask("file.copy", "whole", json!({"to": format!("whole-{at}")}));
-        ask("file.delete", &format!("whole-{at}"), json!({}));
+        let recursive = json!({"scope": "app", "op": "file.delete", "target": format!("whole-{at}"), "options": {"recursive": true}});
+        data(&call(&world.service, recursive));
         ask("file.delete", &format!("moved-{at}.txt"), json!({}));
         ask("file.read", &format!("{at}.txt"), json!({}));
         ask("file.list", ".", json!({}));

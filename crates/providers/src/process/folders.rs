@@ -77,7 +77,7 @@ pub fn note_none_living(inside: &Path) -> io::Result<()> {
 
 /// Writes down that a process lives no more.
 pub fn note_over(inside: &Path, id: &str) {
-    // What stays is looked at once more.
+    // What stays is read once more.
     let _ = fs::remove_file(inside.join(LIVING).join(id));
 }
 

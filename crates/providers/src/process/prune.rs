@@ -269,7 +269,7 @@ mod tests {
             fs::remove_file(folder.join("status")).expect("it is there");
             StatusWriter::create(&folder, &status).expect("written")
         };
-        // One was started by an earlier version, which wrote down nothing: all are looked at once.
+        // One was started by an earlier version, which wrote down nothing: all are read once.
         let keeper = set_state(&ids[0], State::Running);
         let again = Processes::new(&Dirs::below(temporary.folder.clone()), Arc::new(Launcher::new()));
         assert!(again.reserve("app", "one", 1).is_err());
