@@ -97,7 +97,7 @@ fn no_request_lists_what_is_kept() {
     (3..40).for_each(round);
     assert_eq!(listings.heard(), BTreeSet::new());
     // The watch hears of those who do list.
-    ask("file.history", "3.txt", json!({}));
+    ask("file.history", "0.txt", json!({}));
     let heard = listings.heard();
     assert!(heard.iter().all(|it| it.starts_with(state.join("versions"))) && !heard.is_empty(), "{heard:?}");
 }

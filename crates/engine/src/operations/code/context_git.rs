@@ -18,6 +18,8 @@ use super::context::{GitState, until};
 const FIRST: Duration = Duration::from_secs(4);
 /// How long it is waited for otherwise.
 const AGAIN: Duration = Duration::from_millis(300);
+/// From which time on Git takes long, so that its answer is kept: a faster one is always waited for.
+const LONG: Duration = Duration::from_secs(2);
 /// How long Git may take for later questions.
 const LONGEST: Duration = Duration::from_secs(60);
 /// How long a question sleeps before it looks at its cancellation flag.
@@ -137,14 +139,15 @@ fn start(cx: &Context, permit: &Permit, key: &Key) -> Result<watch::Receiver<Ans
     let cancel = Cancel::after(LONGEST);
     let git = open_until(cancel, cx, permit, permit.path().clone())?;
     with(key, |known| known.running = Some(receiver.clone()));
-    let guard = RunningCall(key.clone());
+    let (guard, began) = (RunningCall(key.clone()), Instant::now());
     tokio::spawn(async move {
         let answer = match git.await {
             Ok(git) => ask(&git, guard.0.3).await.map(Arc::new),
             Err(failure) => Err(failure),
         };
         if let Ok(found) = &answer {
-            with(&guard.0, |known| known.last = Some((Instant::now(), Arc::clone(found))));
+            let last = (began.elapsed() >= LONG).then(|| (Instant::now(), Arc::clone(found)));
+            with(&guard.0, |known| known.last = last);
         }
         // Before anyone hears of it: who comes now begins another call.
         drop(guard);
