@@ -252,9 +252,9 @@ mod stress {
         let host = host();
         make_folder(&host.root());
         // Git would make an object of each.
-        write(&host.path(".git/info/exclude"), "many\n");
+        write(&host.path(".git/info/exclude"), "thousands\n");
         for number in 0..FILES {
-            let folder = host.path("many").join((number / IN_A_FOLDER).to_string());
+            let folder = host.path("thousands").join((number / IN_A_FOLDER).to_string());
             if number % IN_A_FOLDER == 0 {
                 fs::create_dir_all(&folder).expect("made");
             }

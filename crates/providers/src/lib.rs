@@ -28,6 +28,7 @@ pub mod secret_prompt;
 pub mod snapshot;
 pub mod syntax;
 pub mod terminal;
+mod threads;
 pub mod untrusted_reads;
 pub mod versions;
 pub mod wait;

@@ -27,7 +27,6 @@ mod recover;
 mod references;
 mod signature;
 mod source;
-mod threads;
 mod used;
 
 pub use definition::{Definition, Definitions, Position};

@@ -9,9 +9,9 @@ use bailiwick_platform::fs::Dir;
 use bailiwick_policy::{OpenedFile, PermittedPath};
 
 use super::index::below;
-use super::threads::for_each;
 use super::{Definitions, MAX_BYTES, Unread, language_of};
 use crate::parser::ParserPool;
+use crate::threads::for_each;
 
 /// How many source files of one folder are known at a time.
 const MAX_FILES: usize = 100_000;

@@ -12,9 +12,9 @@ use bailiwick_contract::{Cancel, ErrorCode, Failure};
 use bailiwick_policy::{OpenedFile, PermittedPath};
 
 use super::index::below;
-use super::threads::for_each;
 use super::{MAX_BYTES, Role, Unread, language_of};
 use crate::parser::ParserPool;
+use crate::threads::for_each;
 
 /// How many files are read at a time, at first and at most.
 const FILES_AT_A_TIME: [usize; 2] = [32, 512];

@@ -1,8 +1,10 @@
 //! Writing states and differences as bytes, and reading them again: numbers in little endian, lists with their lengths.
 
+use std::sync::Arc;
+
 use bailiwick_platform::fs::{FileId, FileKind, Stat};
 
-use super::node::{Content, Node, RootState};
+use super::node::{Content, Entries, Node, RootState};
 
 /// Kinds by their numbers.
 const KINDS: [FileKind; 7] = [
@@ -89,10 +91,15 @@ impl Encoder {
     pub fn root(&mut self, root: &RootState) {
         self.id(root.id);
         self.flag(root.is_complete);
-        self.count(root.nodes.len());
-        for (path, node) in &root.nodes {
-            self.bytes(path);
-            self.node(node);
+        self.option(root.top.as_ref(), Self::stat);
+        self.count(root.folders.len());
+        for (folder, entries) in &root.folders {
+            self.bytes(folder);
+            self.count(entries.len());
+            for (name, node) in entries.iter() {
+                self.bytes(name);
+                self.node(node);
+            }
         }
         self.count(root.left_out.len());
         for (path, stat) in &root.left_out {
@@ -180,10 +187,13 @@ impl<'a> Decoder<'a> {
     pub fn root(&mut self) -> Option<RootState> {
         let mut root = RootState::new(self.id()?);
         root.is_complete = self.flag()?;
+        root.top = self.option(Self::stat)?;
         let count = self.count()?;
-        root.nodes.reserve(count);
+        root.folders.reserve(count);
         for _ in 0..count {
-            root.nodes.insert(self.bytes()?.into(), self.node()?);
+            let (folder, count) = (self.bytes()?.into(), self.count()?);
+            let entries = (0..count).map(|_| Some((self.bytes()?.into(), self.node()?)));
+            root.folders.insert(folder, Arc::new(entries.collect::<Option<Entries>>()?));
         }
         for _ in 0..self.count()? {
             root.left_out.insert(self.bytes()?.into(), self.stat()?);
@@ -222,10 +232,11 @@ mod tests {
             attributes: vec![(b"user.a".to_vec(), b"1".to_vec())],
             ..Node::of(stat)
         };
-        root.nodes.insert(b"a/\xff"[..].into(), node);
+        root.top = Some(stat);
+        root.folders.insert(b"a"[..].into(), Arc::new(vec![(b"\xff"[..].into(), node)]));
         let link =
             Node { link: Some(b"../x".to_vec()), ..Node::of(Stat { kind: FileKind::Symlink, ..stat }) };
-        root.nodes.insert(b"l"[..].into(), link);
+        root.folders.insert(Box::default(), Arc::new(vec![(b"l"[..].into(), link)]));
         root.left_out.insert(b"target"[..].into(), stat);
         root.git_dirs.insert(b".git"[..].into());
         root.unread.insert(b"u"[..].into());

@@ -1,11 +1,12 @@
 //! What has changed between two states of the same folders.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
 
 use bailiwick_platform::fs::{FileId, FileKind, RelPath};
 
 use super::Snapshot;
-use super::node::{Node, RootState};
+use super::node::{Node, RootState, find, join};
 use super::rules::{GitPart, git_part, is_git_pointer, objects_folder, protected_folder};
 
 /// One path that has changed.
@@ -78,29 +79,37 @@ impl Difference {
 
     fn add_root(&mut self, root: usize, old: &RootState, new: &RootState) {
         let (old_groups, new_groups) = (groups(old), groups(new));
-        let mut paths: BTreeSet<&[u8]> = BTreeSet::new();
+        let mut paths: BTreeSet<Vec<u8>> = BTreeSet::new();
         let mut relinked: HashSet<&[u8]> = HashSet::new();
-        for (path, before) in &old.nodes {
-            match new.nodes.get(path) {
-                Some(after) if !differs(before, after) => {}
-                _ => drop(paths.insert(path)),
+        for (one, other) in [(old, new), (new, old)] {
+            for (folder, entries) in &one.folders {
+                let others = other.folders.get(folder);
+                if others.is_some_and(|others| Arc::ptr_eq(entries, others)) {
+                    continue;
+                }
+                let is_changed = |name: &[u8], node: &Node| {
+                    others.and_then(|others| find(others, name)).is_none_or(|other| differs(node, other))
+                };
+                let changed = entries.iter().filter(|(name, node)| is_changed(name, node));
+                paths.extend(changed.map(|(name, _)| join(folder, name)));
             }
         }
-        paths.extend(new.nodes.keys().filter(|path| !old.nodes.contains_key(*path)).map(|path| &path[..]));
-        for (one, other, nodes) in
-            [(&old_groups, &new_groups, &new.nodes), (&new_groups, &old_groups, &old.nodes)]
-        {
+        for (one, other, state) in [(&old_groups, &new_groups, new), (&new_groups, &old_groups, old)] {
             for (path, group) in members(one) {
-                if nodes.contains_key(path) && members_of(other, nodes, path) != Some(group) {
+                if state.contains(path) && members_of(other, state, path) != Some(group) {
                     relinked.insert(path);
                 }
             }
         }
-        paths.extend(&relinked);
-        for path in paths {
+        if old.top.map(|it| it.mode) != new.top.map(|it| it.mode) {
+            self.uncovered.insert((root, RelPath::root()));
+        }
+        paths.extend(relinked.iter().map(|path| path.to_vec()));
+        for path in &paths {
             let Ok(rel) = RelPath::parse(path) else { continue };
-            let (before, after) = (old.nodes.get(path).cloned(), new.nodes.get(path).cloned());
-            let change = TreeChange { root, path: rel, before, after, relinks: relinked.contains(path) };
+            let (before, after) = (old.get(path).cloned(), new.get(path).cloned());
+            let relinks = relinked.contains(&path[..]);
+            let change = TreeChange { root, path: rel, before, after, relinks };
             // What is below a folder that cannot be read any more is not known.
             if new.is_unread(path) {
                 continue;
@@ -124,17 +133,8 @@ impl Difference {
         }
     }
 
-    fn judge(
-        &self,
-        change: &TreeChange,
-        old: &RootState,
-        new: &RootState,
-        old_groups: &HashMap<FileId, BTreeSet<&[u8]>>,
-    ) -> Verdict {
+    fn judge(&self, change: &TreeChange, old: &RootState, new: &RootState, old_groups: &Groups) -> Verdict {
         let path = change.path.as_bytes();
-        if path.is_empty() {
-            return Verdict::Uncovered;
-        }
         let is_pointer = [&change.before, &change.after]
             .into_iter()
             .flatten()
@@ -142,7 +142,7 @@ impl Difference {
         let part = if is_pointer { GitPart::Protected } else { git_part(path, [old, new]) };
         let Some(before) = &change.before else {
             // Objects that were added stay, but for those of a repository that is new itself.
-            let is_new = |folder: Option<&[u8]>| folder.is_some_and(|folder| !old.nodes.contains_key(folder));
+            let is_new = |folder: Option<&[u8]>| folder.is_some_and(|folder| !old.contains(folder));
             let is_folder = change.after.as_ref().is_some_and(|after| after.stat.kind == FileKind::Dir);
             return match part {
                 GitPart::Objects if !is_new(objects_folder(path)) => Verdict::Nothing,
@@ -185,29 +185,26 @@ enum Verdict {
     Uncovered,
 }
 
+/// The paths of each file that has several below a root.
+type Groups = HashMap<FileId, BTreeSet<Vec<u8>>>;
+
 /// Returns the names of each file that has several below a root.
-fn groups(root: &RootState) -> HashMap<FileId, BTreeSet<&[u8]>> {
-    let mut groups: HashMap<FileId, BTreeSet<&[u8]>> = HashMap::new();
-    for (path, node) in root.nodes.iter().filter(|(_, node)| node.is_shared()) {
-        groups.entry(node.stat.id).or_default().insert(path);
+fn groups(root: &RootState) -> Groups {
+    let mut groups = Groups::new();
+    for (folder, name, node) in root.nodes().filter(|(_, _, node)| node.is_shared()) {
+        groups.entry(node.stat.id).or_default().insert(join(folder, name));
     }
     groups.retain(|_, names| names.len() > 1);
     groups
 }
 
-fn members<'a, 'b>(
-    groups: &'b HashMap<FileId, BTreeSet<&'a [u8]>>,
-) -> impl Iterator<Item = (&'a [u8], &'b BTreeSet<&'a [u8]>)> {
-    groups.values().flat_map(|names| names.iter().map(move |path| (*path, names)))
+fn members(groups: &Groups) -> impl Iterator<Item = (&[u8], &BTreeSet<Vec<u8>>)> {
+    groups.values().flat_map(|names| names.iter().map(move |path| (&path[..], names)))
 }
 
 /// Returns the names that a path shares its content with, itself included, in another state.
-fn members_of<'a, 'b>(
-    groups: &'b HashMap<FileId, BTreeSet<&'a [u8]>>,
-    nodes: &HashMap<Box<[u8]>, Node>,
-    path: &[u8],
-) -> Option<&'b BTreeSet<&'a [u8]>> {
-    groups.get(&nodes.get(path)?.stat.id)
+fn members_of<'a>(groups: &'a Groups, state: &RootState, path: &[u8]) -> Option<&'a BTreeSet<Vec<u8>>> {
+    groups.get(&state.get(path)?.stat.id)
 }
 
 /// Returns whether what is at a path has changed, apart from which names share its content.

@@ -20,6 +20,8 @@ mod restore;
 mod rules;
 mod store;
 mod walk;
+#[cfg(test)]
+mod warm_tests;
 
 pub use compare::{Difference, TreeChange};
 pub use node::{Content, Node};

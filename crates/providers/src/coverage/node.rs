@@ -1,6 +1,7 @@
 //! What has a path at one moment.
 
 use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
 use bailiwick_platform::fs::{AttributeList, FileId, FileKind, Stat};
 
@@ -30,13 +31,18 @@ pub struct Node {
     pub is_fresh: bool,
 }
 
+/// What is in one folder, by names, in their order.
+pub(super) type Entries = Vec<(Box<[u8]>, Node)>;
+
 /// A root folder with all that is below it, as it was at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct RootState {
     /// The root.
     pub id: FileId,
-    /// What is below it, by paths beneath it.
-    pub nodes: HashMap<Box<[u8]>, Node>,
+    /// The facts of the root itself.
+    pub top: Option<Stat>,
+    /// What is in each folder, by its path beneath the root. States share what is the same in both.
+    pub folders: HashMap<Box<[u8]>, Arc<Entries>>,
     /// Folders that are left out, with all that is below them.
     pub left_out: HashMap<Box<[u8]>, Stat>,
     /// Folders that are Git's own.
@@ -75,7 +81,8 @@ impl RootState {
     pub fn new(id: FileId) -> Self {
         Self {
             id,
-            nodes: HashMap::new(),
+            top: None,
+            folders: HashMap::new(),
             left_out: HashMap::new(),
             git_dirs: BTreeSet::new(),
             unread: BTreeSet::new(),
@@ -83,10 +90,66 @@ impl RootState {
         }
     }
 
+    /// Returns what has a path below the root.
+    pub fn get(&self, path: &[u8]) -> Option<&Node> {
+        let (folder, name) = split(path);
+        find(self.folders.get(folder)?, name)
+    }
+
+    /// Returns whether something has a path; the root is always there.
+    pub fn contains(&self, path: &[u8]) -> bool {
+        path.is_empty() || self.get(path).is_some()
+    }
+
+    /// Returns all that is below the root: folders, names in them, and what has the name.
+    pub fn nodes(&self) -> impl Iterator<Item = (&[u8], &[u8], &Node)> {
+        self.folders.iter().flat_map(|(folder, entries)| entries_of(folder, entries))
+    }
+
+    /// Forgets what has a path.
+    pub fn remove(&mut self, path: &[u8]) {
+        let (folder, name) = split(path);
+        if let Some(entries) = self.folders.get_mut(folder) {
+            Arc::make_mut(entries).retain(|(it, _)| **it != *name);
+        }
+    }
+
     /// Returns whether a path is in a folder that could not be read.
     pub fn is_unread(&self, path: &[u8]) -> bool {
         !self.unread.is_empty() && folders_above(path).any(|folder| self.unread.contains(folder))
     }
+}
+
+fn entries_of<'a>(
+    folder: &'a [u8],
+    entries: &'a Entries,
+) -> impl Iterator<Item = (&'a [u8], &'a [u8], &'a Node)> {
+    entries.iter().map(move |(name, node)| (folder, &**name, node))
+}
+
+/// Returns what has a name among entries.
+pub(super) fn find<'a>(entries: &'a Entries, name: &[u8]) -> Option<&'a Node> {
+    let at = entries.binary_search_by(|(it, _)| (**it).cmp(name)).ok()?;
+    Some(&entries[at].1)
+}
+
+/// Splits a path into the folder that holds it, and its name there.
+fn split(path: &[u8]) -> (&[u8], &[u8]) {
+    match path.iter().rposition(|byte| *byte == b'/') {
+        Some(at) => (&path[..at], &path[at + 1..]),
+        None => (&[], path),
+    }
+}
+
+/// Joins the path of a folder and a name in it.
+pub(super) fn join(folder: &[u8], name: &[u8]) -> Vec<u8> {
+    let mut path = Vec::with_capacity(folder.len() + name.len() + 1);
+    path.extend_from_slice(folder);
+    if !folder.is_empty() {
+        path.push(b'/');
+    }
+    path.extend_from_slice(name);
+    path
 }
 
 /// Returns the paths of the folders above a path, the root left out, the nearest last.

@@ -18,7 +18,7 @@ const FORM: u64 = 0x6261_696c_0000_0101;
 /// How many files of a record are found by their paths.
 const MAX_FOUND_BY_PATH: usize = 256;
 /// How much a change takes in the list, beside its paths.
-const CHANGE_BYTES: u64 = 512;
+pub(super) const CHANGE_BYTES: u64 = 512;
 
 /// A kept difference.
 #[derive(Debug)]

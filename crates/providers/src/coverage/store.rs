@@ -10,7 +10,8 @@ use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use bailiwick_contract::{Cancel, Failure, id, time};
@@ -22,11 +23,12 @@ use bailiwick_platform::fs::{
 
 use super::codec::{Decoder, Encoder};
 use super::node::{Content, RootState};
+use super::record::CHANGE_BYTES;
 use super::walk::Walk;
 use crate::file::sha256_hex;
 
 /// What the state begins with: another form has another number.
-const FORM: u64 = 0x6261_696c_0000_0001;
+const FORM: u64 = 0x6261_696c_0000_0002;
 /// How much of contents is covered in the folders of one scope.
 const MAX_COVERED_BYTES: u64 = 384 << 20;
 /// How much the packs of all scopes take together, before those used longest ago go.
@@ -74,10 +76,15 @@ pub struct Snapshot {
 
 /// The contents of one scope's files, one behind the other.
 pub(super) struct Pack {
-    file: BufWriter<File>,
-    end: u64,
+    file: Mutex<PackFile>,
     /// How much more of it may belong to the state that is being made.
-    room: u64,
+    room: AtomicU64,
+}
+
+struct PackFile {
+    file: BufWriter<File>,
+    begin: u64,
+    end: u64,
     has_failed: bool,
 }
 
@@ -96,7 +103,7 @@ impl CoverageStore {
         &self,
         scope: &str,
         roots: Vec<CoveredRoot>,
-        is_own_folder: &dyn Fn(FileId) -> bool,
+        is_own_folder: &(dyn Fn(FileId) -> bool + Sync),
         before: Option<&Snapshot>,
         keep_as: Option<&Path>,
         cancel: &Cancel,
@@ -119,7 +126,7 @@ impl CoverageStore {
             Some((_, pack)) => Some(pack),
             None => read.open_pack(&folder, self.max_covered),
         };
-        let (mut pack, pack_name) = match opened {
+        let (pack, pack_name) = match opened {
             Some(pack) => (pack, known_pack.clone()),
             None => {
                 Self::clear(&folder);
@@ -127,11 +134,11 @@ impl CoverageStore {
                 (Pack::new(new_private_file(&folder.join(&name))?, 0, self.max_covered), name)
             }
         };
-        let (has_pack, end_before) = (pack_name == *known_pack, pack.end);
+        let has_pack = pack_name == *known_pack;
         let ids: Vec<FileId> = roots.iter().map(|root| root.dir.id()).collect();
         let until = Instant::now() + MAX_WALK;
         let mut states = Vec::with_capacity(roots.len());
-        for (at, root) in roots.into_iter().enumerate() {
+        for (at, root) in roots.iter().enumerate() {
             let id = root.dir.id();
             let blank = RootState::new(id);
             let find = |states: &[RootState]| states.iter().position(|state| state.id == id);
@@ -142,11 +149,11 @@ impl CoverageStore {
                 |id: FileId| ids.iter().enumerate().any(|(it, other)| it != at && *other == id);
             let not_entered = |id: FileId| is_other_root(id) || is_own_folder(id);
             let walk = Walk { known, before, closed: &root.closed, not_entered: &not_entered, cancel, until };
-            states.push(walk.run(root.dir, &mut pack));
+            states.push(walk.run(&root.dir, &pack));
         }
         cancel.check()?;
-        let (file, end) = pack.finish()?;
-        if end > end_before {
+        let (file, end, has_grown) = pack.finish()?;
+        if has_grown {
             self.bound_others(&folder, end);
         }
         let state = ScopeState { pack: pack_name, end, roots: states };
@@ -235,6 +242,12 @@ impl Snapshot {
         read_content(&self.pack, content)
     }
 
+    /// Returns how much is kept at most of what changes: all contents, and what the list of changes takes.
+    pub fn most_kept_bytes(&self) -> u64 {
+        let nodes = self.roots.iter().flat_map(RootState::nodes);
+        nodes.map(|(_, _, node)| node.content.as_ref().map_or(0, |it| it.bytes) + CHANGE_BYTES).sum()
+    }
+
     /// Returns whether every root was seen whole.
     pub fn is_complete(&self) -> bool {
         self.roots.iter().all(|root| root.is_complete)
@@ -252,7 +265,9 @@ pub(super) fn read_content(file: &File, content: &Content) -> Option<Vec<u8>> {
 
 impl Pack {
     fn new(file: File, end: u64, room: u64) -> Self {
-        Self { file: BufWriter::with_capacity(1 << 20, file), end, room, has_failed: false }
+        let file =
+            PackFile { file: BufWriter::with_capacity(1 << 20, file), begin: end, end, has_failed: false };
+        Self { file: Mutex::new(file), room: AtomicU64::new(room) }
     }
 
     /// Opens one to add to it, behind a place or at its end; `None` where it has to be begun again.
@@ -270,32 +285,34 @@ impl Pack {
     }
 
     /// Returns whether one more content of this size is covered, and counts it if it is.
-    pub fn take_room(&mut self, bytes: u64) -> bool {
-        let left = self.room.checked_sub(bytes);
-        self.room = left.unwrap_or(self.room);
-        left.is_some()
+    pub fn take_room(&self, bytes: u64) -> bool {
+        let taken = |room: u64| room.checked_sub(bytes);
+        self.room.fetch_update(Ordering::Relaxed, Ordering::Relaxed, taken).is_ok()
     }
 
     /// Adds a content for which room was taken, and returns where it is; `None` where it cannot be written.
-    pub fn add(&mut self, bytes: &[u8]) -> Option<u64> {
-        let at = self.end;
-        if self.has_failed {
+    pub fn add(&self, bytes: &[u8]) -> Option<u64> {
+        let mut pack = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = pack.end;
+        if pack.has_failed {
             return None;
         }
-        if self.file.write_all(bytes).is_err() {
-            self.has_failed = true;
+        if pack.file.write_all(bytes).is_err() {
+            pack.has_failed = true;
             return None;
         }
-        self.end += bytes.len() as u64;
+        pack.end += bytes.len() as u64;
         Some(at)
     }
 
-    fn finish(self) -> io::Result<(File, u64)> {
-        if self.has_failed {
+    /// Returns the file, its end, and whether anything was added.
+    fn finish(self) -> io::Result<(File, u64, bool)> {
+        let PackFile { file, begin, end, has_failed } =
+            self.file.into_inner().unwrap_or_else(PoisonError::into_inner);
+        if has_failed {
             return Err(io::ErrorKind::StorageFull.into());
         }
-        let end = self.end;
-        Ok((self.file.into_inner().map_err(io::IntoInnerError::into_error)?, end))
+        Ok((file.into_inner().map_err(io::IntoInnerError::into_error)?, end, end > begin))
     }
 }
 
@@ -384,7 +401,7 @@ mod tests {
                 fs::write(root.join(round.to_string()), vec![round; size]).expect("written");
                 let seen = look_in(&store, scope, &root);
                 assert_eq!(
-                    seen.roots[0].nodes.values().filter(|node| node.content.is_some()).count(),
+                    seen.roots[0].nodes().filter(|(_, _, node)| node.content.is_some()).count(),
                     usize::from(round) + 1
                 );
                 let scopes = entries(&store.folder);
@@ -410,8 +427,8 @@ mod tests {
         let large = File::create(root.join("large")).expect("made");
         large.set_len(super::super::walk::MAX_FILE_BYTES + 1).expect("own file");
         let kept = |snapshot: &Snapshot| {
-            let nodes = snapshot.roots[0].nodes.values();
-            nodes.filter_map(|node| node.content.clone()).collect::<Vec<_>>()
+            let nodes = snapshot.roots[0].nodes();
+            nodes.filter_map(|(_, _, node)| node.content.clone()).collect::<Vec<_>>()
         };
         assert_eq!(kept(&look(&store, &root)).len(), 8, "as many as there is room for");
         // Rewritten again and again: the pack is begun again before it goes far beyond its bound.

@@ -4,7 +4,8 @@ use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::io::Read;
 use std::ops::ControlFlow;
-use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Instant, SystemTime};
 
 use sha2::{Digest, Sha256};
@@ -12,11 +13,13 @@ use sha2::{Digest, Sha256};
 use bailiwick_contract::Cancel;
 use bailiwick_platform::fs::{Attributes, Dir, DoorError, FileId, FileKind, RelPath, Stat};
 use bailiwick_platform::machine::user_id;
+use bailiwick_platform::names::OsStrExt;
 
-use super::node::{Content, Node, RootState};
+use super::node::{Content, Entries, Node, RootState};
 use super::rules::{is_git_layout, is_left_out};
 use super::store::Pack;
 use crate::file::is_temporary;
+use crate::threads::for_each;
 
 /// The largest file whose content is kept.
 pub(super) const MAX_FILE_BYTES: u64 = 16 << 20;
@@ -36,156 +39,191 @@ pub(super) struct Walk<'a> {
     /// Paths that commands cannot change, since they are closed to them.
     pub closed: &'a HashSet<RelPath>,
     /// Folders that are not entered: other roots, which are walked on their own, and Bailiwick's own.
-    pub not_entered: &'a dyn Fn(FileId) -> bool,
+    pub not_entered: &'a (dyn Fn(FileId) -> bool + Sync),
     /// When to stop.
     pub cancel: &'a Cancel,
     /// When to stop at the latest.
     pub until: Instant,
 }
 
-/// The end of a walk that was not done.
-struct EarlyEnd;
+/// What is in a folder.
+#[derive(Default)]
+struct FolderFacts {
+    entries: Arc<Entries>,
+    /// The folders in it that are to be entered.
+    folders: Vec<PendingFolder>,
+    left_out: Vec<(Box<[u8]>, Stat)>,
+    is_git_dir: bool,
+}
+
+/// What became of a folder that was to be entered.
+enum Visit {
+    Read(FolderFacts),
+    /// It is gone, or something else by now.
+    Gone,
+    /// It cannot be read.
+    Unread,
+    /// There is too much below the root, or it takes too long.
+    TooMuch,
+}
+
+/// A folder that is to be entered: its path, and whether it is within one of Git's own.
+type PendingFolder = (RelPath, bool);
 
 impl Walk<'_> {
-    /// Walks a root. What is not complete says so.
-    pub fn run(&self, root: Dir, pack: &mut Pack) -> RootState {
-        let mut walker = Walker {
-            walk: self,
-            state: RootState::new(root.id()),
-            began_ns: now_ns() - TICK_NS,
-            buffer: Vec::new(),
-            pack,
-        };
-        walker.state.nodes.reserve(self.known.nodes.len());
-        walker.state.is_complete = walker.all(root).is_ok();
-        walker.state
-    }
-}
-
-struct Walker<'a> {
-    walk: &'a Walk<'a>,
-    state: RootState,
-    began_ns: i128,
-    buffer: Vec<u8>,
-    pack: &'a mut Pack,
-}
-
-/// A folder that is to be entered: the one above it, its name there, its path, and whether it is within one of Git's own.
-type Pending = (Rc<Dir>, OsString, RelPath, bool);
-
-impl Walker<'_> {
-    fn all(&mut self, root: Dir) -> Result<(), EarlyEnd> {
-        let root = Rc::new(root);
-        let mut pending: Vec<Pending> = Vec::new();
-        if let Ok(stat) = root.facts() {
-            self.state.nodes.insert(Box::default(), Node::of(stat));
-        }
-        self.folder(&root, &root, &RelPath::root(), false, &mut pending)?;
-        while let Some((above, name, path, is_in_git_dir)) = pending.pop() {
-            match above.open_dir(&name) {
-                Ok(dir) => self.folder(&root, &Rc::new(dir), &path, is_in_git_dir, &mut pending)?,
-                // Gone, or something else by now.
-                Err(DoorError::NotFound | DoorError::NotADirectory | DoorError::Symlink) => {
-                    self.state.nodes.remove(path.as_bytes());
+    /// Walks a root, each level of folders on several threads. What is not complete says so.
+    pub fn run(&self, root: &Dir, pack: &Pack) -> RootState {
+        let mut state = RootState::new(root.id());
+        state.top = root.facts().ok();
+        state.folders.reserve(self.known.folders.len());
+        let visitor =
+            Visitor { walk: self, root, pack, began_ns: now_ns() - TICK_NS, count: AtomicUsize::new(0) };
+        let mut gone = Vec::new();
+        let mut level: Vec<PendingFolder> = vec![(RelPath::root(), false)];
+        while !level.is_empty() {
+            let visit = |at: usize| visitor.visit(&level[at].0, level[at].1);
+            let Ok(visits) = for_each(level.len(), self.cancel, visit) else { return state };
+            let mut below = Vec::new();
+            for ((path, _), visit) in level.iter().zip(visits) {
+                match visit {
+                    Some(Visit::Read(facts)) => {
+                        let path = path.as_bytes();
+                        if facts.is_git_dir {
+                            state.git_dirs.insert(path.into());
+                        }
+                        state.folders.insert(path.into(), facts.entries);
+                        state.left_out.extend(facts.left_out);
+                        below.extend(facts.folders);
+                    }
+                    Some(Visit::Gone) => gone.push(path.clone()),
+                    Some(Visit::Unread) => self.add_unread(&mut state, path.as_bytes()),
+                    Some(Visit::TooMuch) | None => return state,
                 }
-                Err(_) => self.unread(&path),
             }
+            level = below;
         }
-        Ok(())
+        gone.iter().for_each(|path| state.remove(path.as_bytes()));
+        state.is_complete = true;
+        state
     }
 
     /// Takes what was known of a folder that cannot be read.
-    fn unread(&mut self, path: &RelPath) {
-        let is_below =
-            |it: &[u8]| it.strip_prefix(path.as_bytes()).is_some_and(|rest| rest.first() == Some(&b'/'));
-        let below = self.walk.before.unwrap_or(self.walk.known).nodes.iter();
-        let below = below.filter(|(it, _)| is_below(it)).map(|(it, node)| (it.clone(), node.clone()));
-        self.state.nodes.extend(below);
-        self.state.unread.insert(path.as_bytes().into());
+    fn add_unread(&self, state: &mut RootState, path: &[u8]) {
+        let is_in =
+            |it: &[u8]| it.strip_prefix(path).is_some_and(|rest| matches!(rest.first(), None | Some(b'/')));
+        let known = self.before.unwrap_or(self.known).folders.iter();
+        let known = known.filter(|(folder, _)| is_in(folder));
+        state.folders.extend(known.map(|(folder, entries)| (folder.clone(), Arc::clone(entries))));
+        state.unread.insert(path.into());
     }
+}
 
-    fn folder(
-        &mut self,
-        root: &Dir,
-        dir: &Rc<Dir>,
-        path: &RelPath,
-        is_in_git_dir: bool,
-        pending: &mut Vec<Pending>,
-    ) -> Result<(), EarlyEnd> {
-        if self.walk.cancel.is_raised() || Instant::now() >= self.walk.until {
-            return Err(EarlyEnd);
+struct Visitor<'a> {
+    walk: &'a Walk<'a>,
+    root: &'a Dir,
+    pack: &'a Pack,
+    began_ns: i128,
+    /// How many entries were met.
+    count: AtomicUsize,
+}
+
+impl Visitor<'_> {
+    fn visit(&self, path: &RelPath, is_in_git_dir: bool) -> Visit {
+        if Instant::now() >= self.walk.until {
+            return Visit::TooMuch;
         }
+        let opened = match path.is_root() {
+            true => None,
+            false => match self.root.open_dir_beneath(path) {
+                Ok(dir) => Some(dir),
+                Err(DoorError::NotFound | DoorError::NotADirectory | DoorError::Symlink) => {
+                    return Visit::Gone;
+                }
+                Err(_) => return Visit::Unread,
+            },
+        };
+        let dir = opened.as_ref().unwrap_or(self.root);
         let mut names: Vec<OsString> = Vec::new();
-        let room = MAX_ENTRIES.saturating_sub(self.state.nodes.len());
+        let room = MAX_ENTRIES.saturating_sub(self.count.load(Ordering::Relaxed));
         let read = dir.for_each_entry(|name, _| {
             names.push(name.to_owned());
             if names.len() > room { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
-        if names.len() > room {
-            return Err(EarlyEnd);
+        if self.count.fetch_add(names.len(), Ordering::Relaxed) + names.len() > MAX_ENTRIES {
+            return Visit::TooMuch;
         }
         if read.is_err() {
-            self.unread(path);
-            return Ok(());
+            return Visit::Unread;
         }
+        names.sort_unstable();
+        Visit::Read(self.read(dir, path, &names, is_in_git_dir))
+    }
+
+    fn read(&self, dir: &Dir, path: &RelPath, names: &[OsString], is_in_git_dir: bool) -> FolderFacts {
         let is_git_dir = path.file_name() == Some(OsStr::new(".git"))
-            || is_git_layout(|name| names.iter().any(|it| it == name));
-        if is_git_dir {
-            self.state.git_dirs.insert(path.as_bytes().into());
-        }
+            || is_git_layout(|name| names.binary_search_by(|it| it.as_os_str().cmp(name)).is_ok());
+        let is_in_git_dir = is_in_git_dir || is_git_dir;
+        let mut facts = FolderFacts { is_git_dir, ..FolderFacts::default() };
+        let mut entries = SharedEntries::new(self.walk.known.folders.get(path.as_bytes()));
+        let mut buffer = Vec::new();
         for name in names {
-            let Ok(stat) = dir.stat(&name) else { continue };
-            if stat.kind == FileKind::File && is_temporary(&name) {
+            let Ok(stat) = dir.stat(name) else { continue };
+            // How much a file takes on the disk is no part of a state.
+            let stat = Stat { disk_bytes: 0, ..stat };
+            if stat.kind == FileKind::File && is_temporary(name) {
                 continue;
             }
-            let child = path.child(&name);
-            if self.walk.closed.contains(&child) {
+            if !self.walk.closed.is_empty() && self.walk.closed.contains(&path.child(name)) {
                 continue;
             }
-            let key: Box<[u8]> = child.as_bytes().into();
-            let mut node = Node::of(stat);
+            let known = entries.known(name.as_bytes());
             match stat.kind {
                 FileKind::Dir => {
                     if (self.walk.not_entered)(stat.id) {
                         continue;
                     }
-                    if stat.id.device != dir.id().device
-                        || self.leaves_out(root, &child, is_in_git_dir || is_git_dir)
-                    {
-                        self.state.left_out.insert(key, stat);
+                    let child = path.child(name);
+                    if stat.id.device != dir.id().device || self.leaves_out(&child, is_in_git_dir) {
+                        facts.left_out.push((child.as_bytes().into(), stat));
                         continue;
                     }
-                    pending.push((Rc::clone(dir), name, child, is_in_git_dir || is_git_dir));
+                    facts.folders.push((child, is_in_git_dir));
+                    entries.add(name.as_bytes(), Node::of(stat));
                 }
-                FileKind::Symlink => node.link = dir.read_link(&name).ok(),
-                FileKind::File => node = self.file(dir, &name, &key, stat),
-                FileKind::Fifo | FileKind::Socket | FileKind::Device | FileKind::Other => {}
+                FileKind::Symlink => {
+                    let link = dir.read_link(name).ok();
+                    entries.add(name.as_bytes(), Node { link, ..Node::of(stat) });
+                }
+                FileKind::File if known.is_some_and(|known| self.is_as_known(known, &stat)) => entries.keep(),
+                FileKind::File => {
+                    let node = self.file(dir, name, known, stat, &mut buffer);
+                    entries.add(name.as_bytes(), node);
+                }
+                FileKind::Fifo | FileKind::Socket | FileKind::Device | FileKind::Other => {
+                    entries.add(name.as_bytes(), Node::of(stat));
+                }
             }
-            self.state.nodes.insert(key, node);
         }
-        Ok(())
+        facts.entries = entries.finish();
+        facts
     }
 
     /// Returns whether a folder is left out. After a command, what was covered before it is covered still.
-    fn leaves_out(&self, root: &Dir, folder: &RelPath, is_in_git_dir: bool) -> bool {
+    fn leaves_out(&self, folder: &RelPath, is_in_git_dir: bool) -> bool {
         match self.walk.before {
-            Some(before) if before.nodes.contains_key(folder.as_bytes()) => false,
+            Some(before) if before.contains(folder.as_bytes()) => false,
             Some(before) if before.left_out.contains_key(folder.as_bytes()) => true,
-            _ => is_left_out(root, folder, is_in_git_dir),
+            _ => is_left_out(self.root, folder, is_in_git_dir),
         }
     }
 
-    /// Looks at a file, and keeps its content if it is not kept yet.
-    fn file(&mut self, dir: &Dir, name: &OsStr, path: &[u8], stat: Stat) -> Node {
-        let known = self.walk.known.nodes.get(path).filter(|known| known.stat.kind == FileKind::File);
-        if let Some(known) = known
-            && !known.is_fresh
-            && is_same(&known.stat, &stat)
-            && known.content.is_some()
-            && self.pack.take_room(stat.size)
-        {
-            return Node { stat, ..known.clone() };
-        }
+    /// Returns whether a file is as it was, with its content kept and room for it.
+    fn is_as_known(&self, known: &Node, stat: &Stat) -> bool {
+        known.stat == *stat && !known.is_fresh && known.content.is_some() && self.pack.take_room(stat.size)
+    }
+
+    /// Looks at a file that is not as it was, and keeps its content if it is not kept yet.
+    fn file(&self, dir: &Dir, name: &OsStr, known: Option<&Node>, stat: Stat, buffer: &mut Vec<u8>) -> Node {
         let mut node = Node::of(stat);
         if stat.size > MAX_FILE_BYTES || stat.mode & SET_ID_BITS != 0 || stat.user != user_id() {
             return node;
@@ -194,10 +232,10 @@ impl Walker<'_> {
             return node;
         }
         let Ok(opened) = dir.open_file(name) else { return node };
-        node.stat = opened.stat;
+        node.stat = Stat { disk_bytes: 0, ..opened.stat };
         node.is_fresh = opened.stat.changed_ns >= self.began_ns;
         let (Some(bytes), Ok(attributes)) =
-            (read(&opened.file, opened.stat.size, &mut self.buffer), opened.file.attributes())
+            (read(&opened.file, opened.stat.size, buffer), opened.file.attributes())
         else {
             return node;
         };
@@ -214,10 +252,62 @@ impl Walker<'_> {
     }
 }
 
-/// Returns whether facts say that nothing was done to a file.
-pub(super) fn is_same(one: &Stat, other: &Stat) -> bool {
-    let facts = |it: &Stat| (it.kind, it.id, it.size, it.mode, it.modified_ns, it.changed_ns);
-    facts(one) == facts(other)
+/// The entries of a folder as they come, in the order of names. As long as they are those that were known, they are
+/// these.
+struct SharedEntries<'a> {
+    known: Option<&'a Arc<Entries>>,
+    /// How many of the known ones have come, one after the other.
+    same: usize,
+    /// All that have come, once something else has.
+    entries: Option<Entries>,
+    /// Where the name is looked for among those that were known.
+    at: usize,
+}
+
+impl<'a> SharedEntries<'a> {
+    const fn new(known: Option<&'a Arc<Entries>>) -> Self {
+        Self { known, same: 0, entries: None, at: 0 }
+    }
+
+    /// Returns what was known of a name.
+    fn known(&mut self, name: &[u8]) -> Option<&'a Node> {
+        let known = self.known?;
+        while known.get(self.at).is_some_and(|(it, _)| **it < *name) {
+            self.at += 1;
+        }
+        known.get(self.at).filter(|(it, _)| **it == *name).map(|(_, node)| node)
+    }
+
+    /// Adds an entry.
+    fn add(&mut self, name: &[u8], node: Node) {
+        if self.known(name) == Some(&node) {
+            return self.keep();
+        }
+        self.changed().push((name.into(), node));
+    }
+
+    /// Adds the entry that was asked for last, as it was known.
+    fn keep(&mut self) {
+        let Some(known) = self.known else { return };
+        if self.entries.is_none() && self.same == self.at {
+            self.same += 1;
+        } else {
+            let entry = known[self.at].clone();
+            self.changed().push(entry);
+        }
+    }
+
+    fn changed(&mut self) -> &mut Entries {
+        let before = self.known.map_or(&[][..], |known| &known[..self.same]);
+        self.entries.get_or_insert_with(|| before.to_vec())
+    }
+
+    fn finish(mut self) -> Arc<Entries> {
+        match self.known {
+            Some(known) if self.entries.is_none() && self.same == known.len() => Arc::clone(known),
+            _ => Arc::new(std::mem::take(self.changed())),
+        }
+    }
 }
 
 /// Reads a file whole; `None` if it has another size by now.

@@ -12,11 +12,11 @@ use crate::syntax::Language;
 use bailiwick_contract::{Cancel, Failure};
 use bailiwick_policy::PermittedPath;
 
-use super::super::threads::for_each;
 use super::super::{Definition, Definitions, Kind, MAX_BYTES, language_of};
 use super::entry::Stamp;
 use super::look::{below, lock, now_ns};
 use super::question::Candidate;
+use crate::threads::for_each;
 
 /// How many texts stay read.
 const MAX_HELD: usize = 256;

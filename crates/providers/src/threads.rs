@@ -14,7 +14,7 @@ const THINGS_PER_THREAD: usize = 2;
 ///
 /// # Errors
 /// `cancelled`, `timeout`.
-pub(super) fn for_each<T: Send>(
+pub(crate) fn for_each<T: Send>(
     count: usize,
     cancel: &Cancel,
     work: impl Fn(usize) -> T + Sync,

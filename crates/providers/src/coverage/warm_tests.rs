@@ -1,0 +1,106 @@
+//! A look that knows the last one is held against one that knows nothing.
+
+use std::collections::{BTreeMap, HashSet};
+use std::fs::{self, File};
+use std::path::Path;
+use std::time::Duration;
+
+use proptest::prelude::*;
+
+use super::node::{Content, Node, join};
+use super::{CoverageStore, CoveredRoot, Difference, Snapshot};
+use bailiwick_contract::{Cancel, id};
+use bailiwick_platform::fs::modes::{set_mode, symlink};
+use bailiwick_platform::fs::{CAN_RESTORE_TREES, RelPath, Root, remove_tree};
+
+fn look(store: &CoverageStore, folder: &Path, before: Option<&Snapshot>) -> Snapshot {
+    let dir = Root::open(folder).and_then(|root| root.open_dir(&RelPath::root())).expect("opened");
+    let roots = vec![CoveredRoot { dir, closed: HashSet::new() }];
+    let cancel = Cancel::after(Duration::from_secs(60));
+    store.look("app", roots, &|_| false, before, None, &cancel).expect("looked at")
+}
+
+/// Changes something in a folder, if it can be done.
+fn change(folder: &Path, (what, which, other): (u8, u8, u8)) {
+    let path = |which: u8| {
+        let folders = ["", "one", "two", "one/deep"];
+        folder.join(folders[usize::from(which / 4) % folders.len()]).join((which % 4).to_string())
+    };
+    let (path, other) = (path(which), path(other));
+    if let Some(above) = path.parent() {
+        let _ = fs::create_dir_all(above);
+    }
+    let _ = match what {
+        0 => fs::write(&path, vec![which; usize::from(which)]),
+        1 => fs::write(&path, other.as_os_str().as_encoded_bytes()),
+        // Of the same size, with the time of the last change as it was.
+        2 => fs::metadata(&path).and_then(|facts| {
+            fs::write(&path, vec![b'x'; usize::try_from(facts.len()).unwrap_or(0)])?;
+            File::options().write(true).open(&path)?.set_modified(facts.modified()?)
+        }),
+        3 => fs::rename(&path, &other),
+        4 => fs::hard_link(&path, &other),
+        5 => symlink(&other, &path),
+        6 => fs::remove_file(&path).or_else(|_| fs::remove_dir_all(&path)),
+        7 => fs::create_dir_all(path.join("deep")),
+        8 => set_mode(&path, 0o700 | u32::from(which)),
+        _ => fs::rename(folder.join("one"), folder.join("two")),
+    };
+}
+
+/// Describes a node, without where its content is kept.
+fn described(node: &Node) -> Node {
+    let content = node.content.clone().map(|content| Content { at: None, ..content });
+    Node { content, is_fresh: false, ..node.clone() }
+}
+
+fn all_nodes(snapshot: &Snapshot) -> BTreeMap<Vec<u8>, Node> {
+    let nodes = snapshot.roots[0].nodes();
+    nodes.map(|(folder, name, node)| (join(folder, name), described(node))).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    // What is taken over from what was known is what a look sees that knows nothing; so is what differs.
+    #[test]
+    fn a_look_that_knows_the_last_one_sees_what_one_sees_that_knows_nothing(
+        rounds in prop::collection::vec(prop::collection::vec((0_u8..10, 0_u8..16, 0_u8..16), 0..6), 1..6)
+    ) {
+        if !CAN_RESTORE_TREES {
+            return Ok(());
+        }
+        let folder = std::env::temp_dir().join(format!("bailiwick-coverage-{}", id::new_id()));
+        let root = folder.join("root");
+        fs::create_dir_all(&root).expect("made");
+        for at in 0..16 {
+            change(&root, (0, at, 0));
+        }
+        let warm = CoverageStore::below(&folder.join("warm"));
+        let cold = |round: usize| CoverageStore::below(&folder.join(format!("cold-{round}")));
+        let mut before = (look(&warm, &root, None), look(&cold(0), &root, None));
+        for (round, changes) in rounds.into_iter().enumerate() {
+            changes.into_iter().for_each(|it| change(&root, it));
+            let of_disk = look(&warm, &root, None);
+            let of_before = look(&warm, &root, Some(&before.0));
+            let plain = look(&cold(round + 1), &root, None);
+            let expected = all_nodes(&plain);
+            prop_assert_eq!(&all_nodes(&of_disk), &expected);
+            prop_assert_eq!(&all_nodes(&of_before), &expected);
+            let differences = [Difference::between(&before.0, &of_before), Difference::between(&before.1, &plain)];
+            let [warm_changes, plain_changes] = differences.map(|it| {
+                let nodes = |node: &Option<Node>| node.as_ref().map(described);
+                let changes = it.changes.iter();
+                let changes: Vec<_> =
+                    changes.map(|it| (it.path.clone(), nodes(&it.before), nodes(&it.after), it.relinks)).collect();
+                (changes, it.uncovered)
+            });
+            prop_assert_eq!(warm_changes, plain_changes);
+            for content in of_before.roots[0].nodes().filter_map(|(_, _, node)| node.content.as_ref()) {
+                prop_assert!(of_before.read(content).is_some(), "what is kept can be read");
+            }
+            before = (of_before, plain);
+        }
+        remove_tree(&folder).expect("it was made above");
+    }
+}
