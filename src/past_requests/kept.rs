@@ -33,6 +33,8 @@ pub enum UndoState {
     Expired,
     /// The scope is closed, or has other folders now.
     OutOfReach,
+    /// It started a process, and what those change is not covered.
+    NotCovered,
     /// It changed nothing that is kept.
     NothingKept,
 }
@@ -41,7 +43,7 @@ pub enum UndoState {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UndoStateOutput {
-    /// `possible`, `takenBack`, `expired`, `outOfReach` or `nothingKept`.
+    /// `possible`, `takenBack`, `expired`, `outOfReach`, `notCovered` or `nothingKept`.
     pub state: &'static str,
     /// Until when, if it is possible (RFC 3339); the oldest changes go before if their room is needed.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -59,6 +61,7 @@ impl UndoState {
             Self::TakenBack { by } => ("takenBack", None, Some(by.clone())),
             Self::Expired => ("expired", None, None),
             Self::OutOfReach => ("outOfReach", None, None),
+            Self::NotCovered => ("notCovered", None, None),
             Self::NothingKept => ("nothingKept", None, None),
         };
         UndoStateOutput { state, until, by }
@@ -73,7 +76,7 @@ impl UndoState {
             },
             Self::TakenBack { .. } => "undone".to_owned(),
             Self::Expired => "expired".to_owned(),
-            Self::OutOfReach | Self::NothingKept => "-".to_owned(),
+            Self::OutOfReach | Self::NotCovered | Self::NothingKept => "-".to_owned(),
         }
     }
 
@@ -85,7 +88,9 @@ impl UndoState {
                 format!("`bailiwick undo {id}`, until {until} unless its room is needed before")
             }
             Self::TakenBack { .. } => self.why(),
-            Self::Expired | Self::OutOfReach | Self::NothingKept => format!("not possible: {}", self.why()),
+            Self::Expired | Self::OutOfReach | Self::NotCovered | Self::NothingKept => {
+                format!("not possible: {}", self.why())
+            }
         }
     }
 
@@ -98,6 +103,7 @@ impl UndoState {
                 format!("changes are kept for {} days", VersionStore::max_age().as_secs() / (24 * 3_600))
             }
             Self::OutOfReach => "the scope is closed, or has other folders now".to_owned(),
+            Self::NotCovered => "it started a process, and undo covers commands that end".to_owned(),
             Self::NothingKept => {
                 "nothing of it is kept: it changed no file or went without undo, what the command changed is not covered, or newer changes needed the room"
                     .to_owned()
@@ -157,10 +163,10 @@ impl KeptChanges {
         let Some(kept) = self.by_operation.get(&entry.operation_id) else {
             let may_have_changed = entry.has_effect && entry.state == State::Finished && entry.code.is_none();
             let is_old = entry.at_ms.saturating_add(max_age_ms) < now_ms();
-            return may_have_changed.then_some(if is_old {
-                UndoState::Expired
-            } else {
-                UndoState::NothingKept
+            return may_have_changed.then_some(match entry.op.ends_with(".start") {
+                true => UndoState::NotCovered,
+                false if is_old => UndoState::Expired,
+                false => UndoState::NothingKept,
             });
         };
         let last = kept.taken_back.iter().cloned().collect::<Option<Vec<String>>>();

@@ -69,10 +69,13 @@ fn of_operation(home: &Home, args: &UndoChoice, id: &str) -> Result<UndoRequest,
             Err(Failure::new(ErrorCode::Conflict, format!("{named} was taken back already"))
                 .hint(format!("`bailiwick undo {}` reverts that undo.", short_id(&by))))
         }
-        Some(state @ (UndoState::Expired | UndoState::OutOfReach | UndoState::NothingKept)) => {
-            Err(Failure::new(ErrorCode::NotFound, format!("{named} cannot be taken back: {}", state.why()))
-                .hint("`bailiwick log` shows what can be."))
-        }
+        Some(
+            state @ (UndoState::Expired
+            | UndoState::OutOfReach
+            | UndoState::NotCovered
+            | UndoState::NothingKept),
+        ) => Err(Failure::new(ErrorCode::NotFound, format!("{named} cannot be taken back: {}", state.why()))
+            .hint("`bailiwick log` shows what can be.")),
         None => Err(Failure::new(ErrorCode::NotFound, format!("{named} changed nothing"))
             .hint("`bailiwick log` shows what can be taken back.")),
     }

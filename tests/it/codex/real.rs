@@ -62,6 +62,30 @@ async fn a_patch_of_codex_is_seen_on_disk_and_in_the_history() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_codex_changed_is_taken_back_and_of_a_started_one_it_is_said_that_it_cannot_be() {
+    let script = "echo changed > greeting.txt; rm -r dir; ln -s greeting.txt link; true";
+    let world = CodexScope::with(runs(script), &writing(), &json!({"undo": "commands"}));
+    fs::create_dir(world.path("dir")).expect("made");
+    fs::write(world.path("dir/file"), "in a folder").expect("written");
+    fs::write(world.path("greeting.txt"), "hello\n").expect("written");
+    let answer = world.run("Change it.").await;
+    let changes = &data(&answer)["changes"];
+    // Codex itself leaves empty folders now and then, besides what its commands make.
+    assert_eq!((&changes["changed"], &changes["removed"]), (&json!(1), &json!(2)), "{answer:#}");
+    assert!(changes["created"].as_u64().is_some_and(|created| created >= 1), "{answer:#}");
+    assert!(!world.path("dir").exists() && world.path("link").is_symlink());
+    let undone =
+        world.send(json!({"op": "history.undo", "input": {"operation": answer["operationId"]}})).await;
+    assert_eq!(undone["ok"], true, "{undone:#}");
+    assert_eq!(fs::read_to_string(world.path("dir/file")).expect("it is back"), "in a folder");
+    assert_eq!(fs::read_to_string(world.path("greeting.txt")).expect("it is there"), "hello\n");
+    assert!(!world.path("link").is_symlink());
+    let started = world.send(json!({"op": "codex.start", "input": {"prompt": "Change it."}})).await;
+    assert!(started["warnings"].to_string().contains("cannot be taken back"), "{started:#}");
+    world.over(&data(&started)["processId"]).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_command_of_codex_sees_the_scope_and_little_else() {
     let other = TcpListener::bind("127.0.0.1:0").expect("a port is free");
     let port = other.local_addr().expect("an address").port();

@@ -552,6 +552,27 @@ fn without_the_setting_nothing_of_a_command_is_kept() {
 }
 
 #[test]
+fn what_a_process_changes_is_not_covered_and_the_answer_and_the_history_say_so() {
+    let capabilities = ["fs:read", "fs:write", "command:run", "process:manage", "history:read"];
+    let host = scope("none").with_capabilities(&capabilities).save().host();
+    host.write("a", "before\n");
+    let input = json!({"command": command("rm a"), "stdin": "null"});
+    let started = call(&host.service, json!({"scope": "app", "op": "process.start", "input": input}));
+    let id = &data(&started)["processId"];
+    assert!(started["warnings"].to_string().contains("cannot be taken back"), "{started:#}");
+    let until = json!({"any": [{"until": "exit"}]});
+    let wait = json!({"scope": "app", "op": "process.wait", "target": id, "input": until});
+    data(&call(&host.service, wait));
+    eventually("the process has removed it", || !host.path("a").exists());
+    assert_eq!(undo(&host, &started, false)["error"]["code"], "not_found");
+    let id = started["operationId"].as_str().expect("an id");
+    let shown = host.cli(&["log", "show", id]);
+    assert_eq!(shown["operation"]["undo"]["state"], "notCovered", "{shown:#}");
+    let refused = host.cli(&["undo", id, "--yes"]);
+    assert!(refused.to_string().contains("undo covers commands that end"), "{refused:#}");
+}
+
+#[test]
 fn an_undo_that_is_killed_is_taken_back_by_the_next_service() {
     const FILES: usize = 600;
     const KILLS: u32 = 8;

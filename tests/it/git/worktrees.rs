@@ -165,6 +165,35 @@ async fn a_submodule_with_its_work_is_not_lost_without_force() {
     assert!(!world.path("app/side").exists());
 }
 
+// Undo covers commands on Linux alone.
+#[cfg(target_os = "linux")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_in_a_removed_working_tree_comes_back_where_undo_covers_commands() {
+    let world = GitScope::new("app", json!({"undo": "commands"}));
+    committed(&world);
+    world.data(create("side")).await;
+    world.write("app/side/a.txt", "nowhere else\n");
+    world.write("app/side/new/deep.txt", "new\n");
+    let removed = world.send(remove("side", true)).await;
+    assert_eq!(removed["data"]["changes"]["removed"], 6, "{removed:#}");
+    assert_eq!(
+        removed["data"]["changes"]["notCovered"],
+        json!(["main/.git/worktrees", "side/.git"]),
+        "{removed:#}"
+    );
+    assert!(removed["warnings"].to_string().contains("brings the files back"), "{removed:#}");
+    assert!(!world.path("app/side").exists());
+    let input = json!({"operation": removed["operationId"]});
+    world.data(json!({"op": "history.undo", "input": input})).await;
+    let read = |path: &str| fs::read_to_string(world.path(path)).expect("it is there");
+    assert_eq!(read("app/side/a.txt"), "nowhere else\n");
+    assert_eq!(read("app/side/b.txt"), "staged\n");
+    assert_eq!(read("app/side/new/deep.txt"), "new\n");
+    assert!(!world.path("app/side/.git").exists(), "what leads Git elsewhere is never written");
+    let list = world.data(json!({"op": "git.worktree_list", "target": "main"})).await;
+    assert_eq!(list["worktrees"].as_array().map(Vec::len), Some(1), "{list:#}");
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_working_tree_that_cannot_be_made_leaves_nothing() {
     if lacks(Need::Git) {

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::operations::command::{Planned, Sandbox};
+use crate::operations::command::{CommandChanges, Planned, Sandbox};
 use bailiwick_contract::Detail;
 use bailiwick_providers::codex::{CommandRow, Events, FileRow, ToolCall, Usage};
 
@@ -46,6 +46,9 @@ pub struct Outcome {
     /// `null` if it could not be found out.
     #[schemars(with = "Option<super::difference::Difference>")]
     pub diff_summary: Option<Value>,
+    /// What it changed in the folders of the scope, where `policy.undo` is `commands`, if anything: history.undo takes it back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub changes: Option<CommandChanges>,
     /// The end of what Codex printed to standard error.
     pub stderr: String,
     /// How many of the lines that it printed were not understood.
@@ -89,6 +92,7 @@ impl Outcome {
             errors: Vec::new(),
             usage: None,
             diff_summary: None,
+            changes: None,
             stderr: String::new(),
             unknown_events: 0,
             sandbox,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::operations::command::Sandbox;
+use crate::operations::command::{CommandCoverage, Sandbox};
 use crate::registry::ConditionalNeeds;
 use crate::registry::prelude::*;
 use bailiwick_contract::signal;
@@ -32,7 +32,7 @@ impl Operation for Op {
                   the scope's do. Codex itself speaks to its provider. A Codex that fails is a success of the \
                   operation: look at `exitCode` and `errors`. `diffSummary` is what changed on disk. At the time \
                   limit Codex is ended and the result has `timedOut`; when the client cancels or leaves, everything \
-                  is killed.",
+                  is killed. Where `policy.undo` is `commands`, history.undo takes back what changed.",
         capabilities: &[&[Capability::CodexRun]],
         effect: Effect::RunsCode,
         target: TargetRule::PathOrRoot(Access::Write),
@@ -69,7 +69,11 @@ impl RunAsync for Op {
         }
         let snapshot = Arc::new(difference::before(cx, permit).await?);
         let words = work.words();
+        let coverage = CommandCoverage::begin(cx, permit, &work.ready.prepared).await?;
         let (mut outcome, events) = work_through(cx, permit, work).await?;
+        if let Some(coverage) = coverage {
+            outcome.changes = coverage.finish(cx).await;
+        }
         match difference::since(snapshot, COMPARING).await {
             Ok(difference) => outcome.diff_summary = serde_json::to_value(difference).ok(),
             Err(failure) => cx.warn(format!("what changed could not be found out: {}", failure.message)),

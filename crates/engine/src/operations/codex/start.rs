@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::operations::command::{Planned, Sandbox};
+use crate::operations::command::{Planned, Sandbox, warn_of_process};
 use crate::operations::process::lifetime;
 use crate::registry::ConditionalNeeds;
 use crate::registry::prelude::*;
@@ -148,6 +148,7 @@ impl RunAsync for Op {
             output.plan = Some(plan);
             return Ok(output);
         }
+        warn_of_process(cx, permit, &ready.prepared);
         let snapshot = difference::before(cx, permit).await?;
         let record = Record {
             version: output.codex_version.clone(),

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::OsStr;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -12,8 +13,8 @@ use serde::Serialize;
 use super::running::{CommandNote, CutOffCommand, RunningCommand, find_cut_off};
 use crate::registry::Context;
 use bailiwick_config::UndoMode;
-use bailiwick_contract::{Cancel, Failure, hex, id};
-use bailiwick_platform::fs::{CAN_RESTORE_TREES, FileId, RelPath};
+use bailiwick_contract::{Cancel, ErrorCode, Failure, hex, id};
+use bailiwick_platform::fs::{CAN_RESTORE_TREES, FileId, RelPath, Volume};
 use bailiwick_platform::names::OsStrExt;
 use bailiwick_policy::{Permit, Scope, Scopes};
 use bailiwick_providers::command::ReadyCommand;
@@ -29,6 +30,9 @@ const MAX_NAMED: usize = 8;
 const AFTER: Duration = Duration::from_secs(20);
 /// How long after it was given up the folders are read: what it started is being killed.
 const UNTIL_KILLED: Duration = Duration::from_millis(300);
+
+/// How much room the disk of the state folder must have, in bytes, where a command could have so much replaced.
+const ROOM: u64 = 64 << 20;
 
 /// What is said where a scope is not covered.
 const TOO_LARGE: &str = "What this command changes cannot be taken back: the scope's folders have too many entries, or take too long to read.";
@@ -105,14 +109,29 @@ impl CommandCoverage {
     /// Looks at the folders before a command; `None` where it is not covered, which a warning says if it should be.
     ///
     /// # Errors
-    /// `cancelled`, `timeout`.
+    /// `cancelled`, `timeout`, `invalid_request` where there is no room for what undo needs.
     pub async fn begin(
         cx: &Context,
         permit: &Permit,
         prepared: &ReadyCommand,
     ) -> Result<Option<Self>, Failure> {
+        if !prepared.writes {
+            return Ok(None);
+        }
+        Self::of_folders(cx, permit, prepared.hidden_paths().map(|path| path.to_owned()).collect()).await
+    }
+
+    /// Looks at the folders of the scope, as before a command that cannot change some paths.
+    ///
+    /// # Errors
+    /// As [`CommandCoverage::begin`].
+    pub async fn of_folders(
+        cx: &Context,
+        permit: &Permit,
+        hidden: Vec<PathBuf>,
+    ) -> Result<Option<Self>, Failure> {
         let scope = Arc::clone(permit.needed_scope()?);
-        if scope.undo() != UndoMode::Commands || !prepared.writes || !CAN_RESTORE_TREES {
+        if scope.undo() != UndoMode::Commands || !CAN_RESTORE_TREES {
             return Ok(None);
         }
         if is_too_large(scope.storage_key()) {
@@ -120,7 +139,6 @@ impl CommandCoverage {
             return Ok(None);
         }
         let key = scope.storage_key().to_owned();
-        let hidden: Vec<PathBuf> = prepared.hidden_paths().map(|path| path.to_owned()).collect();
         let (state, cancel) = (cx.service.dirs.state.clone(), cx.cancel.clone());
         let mut note = CommandNote {
             scope: scope.id().to_owned(),
@@ -152,9 +170,15 @@ impl CommandCoverage {
                     cx.warn(TOO_LARGE);
                     return Ok(None);
                 }
+                let needed = inner.before.most_kept_bytes().min(ROOM);
+                if Volume::of(&inner.state).is_ok_and(|disk| disk.free_bytes < needed) {
+                    let _ = tokio::task::spawn_blocking(move || inner.running.end(true)).await;
+                    return Err(no_room(permit, ErrorKind::StorageFull.into()));
+                }
                 Ok(Some(Self { inner: Some(inner) }))
             }
             Ok(Err(LookError::Stopped(failure))) => Err(failure),
+            Ok(Err(LookError::Io(error))) if lacks_room(&error) => Err(no_room(permit, error)),
             Ok(Err(LookError::Io(error))) => {
                 cx.warn(format!("What this command changes cannot be taken back: {error}."));
                 Ok(None)
@@ -180,6 +204,31 @@ impl CommandCoverage {
                 None
             }
         }
+    }
+}
+
+/// Returns whether a file system has no room for what is kept.
+fn lacks_room(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::ReadOnlyFilesystem)
+}
+
+fn no_room(permit: &Permit, error: io::Error) -> Failure {
+    let scope = permit.scope().map_or("SCOPE", |scope| scope.id());
+    Failure::new(
+        ErrorCode::InvalidRequest,
+        format!("nothing was run: what it changes could not be kept for undo: {error}"),
+    )
+    .detail("rule", "no-undo")
+    .detail("disk", if error.kind() == ErrorKind::ReadOnlyFilesystem { "readOnly" } else { "full" })
+    .hint("For the user: free space on the disk of Bailiwick's state folder.")
+    .hint(format!("For the user: `bailiwick scope edit {scope} --undo files` runs commands without undo."))
+}
+
+/// Warns that what a process changes is not covered, where what commands change is. It may run for days, beside other
+/// programs and the user: what of all that is its own could not be told apart.
+pub fn warn_of_process(cx: &Context, permit: &Permit, prepared: &ReadyCommand) {
+    if prepared.writes && permit.scope().is_some_and(|scope| scope.undo() == UndoMode::Commands) {
+        cx.warn("What this process changes cannot be taken back: undo covers commands that end.");
     }
 }
 
@@ -240,7 +289,7 @@ impl Inner {
         let show = |root: usize, path: &RelPath| roots[root].show(path);
         let kept = keep_difference(&store, source, &mut difference, &self.before, of, &show);
         let undo_id = kept.map_err(|error| match error.kind() {
-            std::io::ErrorKind::FileTooLarge => "it is more than is kept for undo".to_owned(),
+            ErrorKind::FileTooLarge => "it is more than is kept for undo".to_owned(),
             _ => error.to_string(),
         })?;
         if difference.changes.is_empty() && difference.uncovered.is_empty() && together.is_empty() {

@@ -12,6 +12,7 @@ mod start;
 use crate::registry::{Entry, Family};
 
 pub use coverage::keep_cut_off;
+pub(super) use coverage::{CommandChanges, CommandCoverage, warn_of_process};
 pub(super) use execute::{CommandOutput, Encoding, Execution, execute, input_bytes};
 pub(super) use preview::preview;
 pub(super) use ready::{Planned, Sandbox, StandardStreams, clean_preview, make_ready, plan_of};

@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::path::Path;
 
+use crate::operations::command::{CommandChanges, CommandCoverage};
 use crate::registry::prelude::*;
 use bailiwick_contract::{ErrorCode, RawPath};
 use bailiwick_platform::names::OsStrExt;
@@ -57,6 +58,9 @@ pub struct Output {
     /// Whether the commit is on no branch, so that it will be lost in time. Its hash still finds it for a while.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub commit_on_no_branch: bool,
+    /// What was removed, where `policy.undo` is `commands`: history.undo brings the files back, not what Git knew of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub changes: Option<CommandChanges>,
     /// Whether `lost` was cut.
     pub truncated: bool,
     /// `true` if nothing was removed, since `options.dryRun` was set.
@@ -105,8 +109,8 @@ impl Operation for Op {
         name: "git.worktree_remove",
         summary: "Remove a working tree",
         details: "Refuses where uncommitted changes, new files, submodules or commits on no branch would be lost, \
-                  unless `force` is set. Ignored files go with it. Its branch stays. There is no undo: `dryRun` tells \
-                  what would be lost. The main working tree, and one that is locked, is not removed.",
+                  unless `force` is set. Ignored files go with it. Its branch stays. `dryRun` tells what \
+                  would be lost. Where `policy.undo` is `commands`, history.undo brings its files back; elsewhere nothing does. The main working tree, and one that is locked, is not removed.",
         capabilities: &[&[Capability::GitWrite], &[Capability::FsWrite]],
         effect: Effect::Destroys,
         target: TargetRule::PathOrRoot(Access::Read),
@@ -149,16 +153,25 @@ impl RunAsync for Op {
             found.refuse(&place)?;
         }
         let dry_run = permit.common().dry_run;
+        let mut changes = None;
         if !dry_run {
+            let coverage =
+                if is_there { CommandCoverage::of_folders(cx, permit, Vec::new()).await? } else { None };
             remove(&git, &tree).await?;
             if is_there {
                 remove_empty(&place)?;
+            }
+            if let Some(coverage) = coverage {
+                changes = coverage.finish(cx).await;
             }
         }
         let mut room = OutputBudget::new(permit.limits().max_output_bytes);
         let count = found.lost.len();
         let lost: Vec<LostPath> = found.lost.into_iter().take_while(|lost| room.take(lost)).collect();
-        if count > 0 && !dry_run {
+        let is_kept = changes.as_ref().is_some_and(|changes| changes.undo_id.is_some());
+        if is_kept {
+            cx.warn("history.undo brings the files back, but not the working tree: Git does not know the folder any more.");
+        } else if count > 0 && !dry_run {
             cx.warn("What was lost cannot be taken back.");
         }
         cx.summarize(format!("{count} paths {}", if dry_run { "would be lost" } else { "lost" }));
@@ -171,6 +184,7 @@ impl RunAsync for Op {
             counts: found.counts,
             in_progress: found.in_progress,
             commit_on_no_branch: found.commit_on_no_branch,
+            changes,
             dry_run,
         })
     }

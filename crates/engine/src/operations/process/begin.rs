@@ -6,9 +6,11 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::operations::command::{Planned, Sandbox, StandardStreams, clean_preview, make_ready, plan_of};
+use crate::operations::command::{
+    Planned, Sandbox, StandardStreams, clean_preview, make_ready, plan_of, warn_of_process,
+};
 use crate::registry::Context;
-use bailiwick_config::{ProcessLifetime, UndoMode};
+use bailiwick_config::ProcessLifetime;
 use bailiwick_contract::{Failure, time};
 use bailiwick_platform::launch::kept;
 use bailiwick_policy::Permit;
@@ -125,9 +127,7 @@ pub async fn begin(cx: &Context, permit: &Permit, beginning: ProcessOrder) -> Re
         started.plan = Some(plan_of(&prepared));
         return Ok(started);
     }
-    if scope.undo() == UndoMode::Commands && prepared.writes {
-        cx.warn("What this process changes cannot be taken back: undo covers commands that end.");
-    }
+    warn_of_process(cx, permit, &prepared);
     let (process, held) = cx
         .service
         .processes
