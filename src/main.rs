@@ -9,5 +9,9 @@ fn main() -> std::process::ExitCode {
     if let Some(code) = bailiwick::providers::parser::serve_if_asked() {
         return code;
     }
+    // Started again by the service itself, to release keys when it cannot?
+    if let Some(code) = bailiwick::platform::screen::guard_if_asked() {
+        return code;
+    }
     bailiwick::adapters::cli::main()
 }

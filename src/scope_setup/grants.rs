@@ -61,6 +61,7 @@ pub fn meaning(capability: Capability) -> &'static str {
         Capability::ScreenCapture => "take images of the screen",
         Capability::UiRead => "read the elements of windows",
         Capability::UiControl => "press elements of windows and set their values",
+        Capability::InputControl => "use pointer and keyboard",
         Capability::WindowRead => "list windows",
         Capability::WindowControl => "focus, move and close windows",
         Capability::ClipboardRead => "read the clipboard",

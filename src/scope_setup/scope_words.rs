@@ -1,6 +1,6 @@
 //! Scopes of a config: finding and checking one, and the words by which it is described.
 
-use bailiwick_config::{Config, ScopeConfig};
+use bailiwick_config::{Config, ScopeConfig, VisibleInput};
 use bailiwick_contract::{Capability, ErrorCode, Failure, ScopeType};
 use bailiwick_engine::operations::FAMILIES;
 use bailiwick_engine::registry::Registry;
@@ -117,6 +117,27 @@ pub fn screen_words(scope: &ScopeConfig) -> String {
     if on.is_empty() { "nothing".to_owned() } else { on.join(", ") }
 }
 
+/// Returns whether clients use pointer and keyboard; nothing where neither the capability nor the setting is there.
+pub fn input_words(scope: &ScopeConfig) -> Option<String> {
+    let capability = Capability::InputControl;
+    let is_in = |list: &Vec<Capability>| list.contains(&capability);
+    let is_granted = (is_in(&scope.capabilities) || is_in(&scope.ask)) && !is_in(&scope.deny);
+    let asks = is_in(&scope.ask);
+    Some(match (is_granted, scope.policy.visible_input) {
+        (false, VisibleInput::Off) => return None,
+        (false, _) => format!("pointer and keyboard are off: {capability} is not granted"),
+        (true, VisibleInput::Off) => {
+            format!("pointer and keyboard are off: `bailiwick scope edit {} --visible-input ask`", scope.id)
+        }
+        (true, VisibleInput::Ask) => "pointer and keyboard, each use with your approval".to_owned(),
+        (true, VisibleInput::Allow) if asks => "pointer and keyboard, each use with your approval".to_owned(),
+        (true, VisibleInput::Allow) => {
+            "pointer and keyboard in every window that is shown, but for terminals, while you use neither"
+                .to_owned()
+        }
+    })
+}
+
 /// Returns whether clients may run commands in a scope.
 pub fn runs_commands(scope: &ScopeConfig) -> bool {
     [Capability::CommandRun, Capability::PackageRun]
@@ -151,6 +172,7 @@ fn short_name(capability: &str) -> &str {
         "screen:capture" => "screens",
         "ui:read" => "elements",
         "ui:control" => "element actions",
+        "input:control" => "pointer and keyboard",
         "window:read" => "windows",
         "window:control" => "window actions",
         "clipboard:read" => "clipboard",

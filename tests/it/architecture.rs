@@ -107,6 +107,16 @@ const FENCES: &[Fence] = &[
         because: "windows are changed, and what programs have copied is read, only where the rules for windows are asked",
     },
     Fence {
+        pattern: r"\.\s*(act_if|release_input)\s*\(",
+        inside: &["crates/platform/src/screen/", "crates/providers/src/screen/input.rs"],
+        because: "pointer and keyboard are used only where every receiver is judged in the same instant",
+    },
+    Fence {
+        pattern: r"\bxtest_fake_input\b",
+        inside: &["crates/platform/src/screen/x11/input/inject.rs"],
+        because: "one place makes input, and what it presses is known to a guard before",
+    },
+    Fence {
         pattern: r"\btree_sitter\w*\s*(::|;)",
         inside: &["crates/grammars/", "crates/providers/src/syntax/", "crates/providers/src/code/"],
         because: "grammars are written in C: one place says how long and how large a text they get",
@@ -357,6 +367,8 @@ fn every_fence_finds_what_it_fences() {
         "use brush_parser::word;",
         "displays.capture_display(id, None)",
         "displays.change_window(id, change, judge, true)",
+        "displays.act_if(display, plan, judge, mode)",
+        "connection.xtest_fake_input(kind, detail, 0, root, 0, 0, 0)",
         "tree_sitter_rust::LANGUAGE",
         "use x11rb::connection::Connection;",
         "png::Encoder::new()",

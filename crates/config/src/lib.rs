@@ -21,6 +21,7 @@ mod screens;
 mod tls;
 mod token_names;
 mod tokens;
+mod visible_input;
 
 pub use after_untrusted::AfterUntrusted;
 pub use commands::{
@@ -40,3 +41,4 @@ pub use public_url::PublicUrl;
 pub use screens::WindowPattern;
 pub use tls::TlsConfig;
 pub use tokens::{NewToken, TokenRecord, Tokens};
+pub use visible_input::VisibleInput;

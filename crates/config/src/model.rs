@@ -15,6 +15,7 @@ use super::commands::{
 use super::public_url::PublicUrl;
 use super::screens::WindowPattern;
 use super::tls::TlsConfig;
+use super::visible_input::VisibleInput;
 
 /// The whole of `config.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -256,6 +257,10 @@ pub struct ScopePolicy {
     /// Whether windows may be found by their process, and be listed with it; default false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub allow_processes: Option<bool>,
+    /// Whether clients may use pointer and keyboard, where the scope grants `input:control`: `off` (default), `allow`, or `ask`:
+    /// each request needs approval.
+    #[serde(skip_serializing_if = "VisibleInput::is_off")]
+    pub visible_input: VisibleInput,
     /// Further windows that are never shown, and are black in pictures of displays. Password managers and
     /// prompts for secrets are so anyway.
     #[serde(skip_serializing_if = "Vec::is_empty")]

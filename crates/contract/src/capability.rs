@@ -44,6 +44,9 @@ pub enum Capability {
     /// Press elements of windows and set their values, without the pointer.
     #[serde(rename = "ui:control")]
     UiControl,
+    /// Move the pointer, click, and type, as the user does.
+    #[serde(rename = "input:control")]
+    InputControl,
     /// List windows with their titles and places.
     #[serde(rename = "window:read")]
     WindowRead,
@@ -76,6 +79,7 @@ impl Capability {
         Self::ScreenCapture,
         Self::UiRead,
         Self::UiControl,
+        Self::InputControl,
         Self::WindowRead,
         Self::WindowControl,
         Self::ClipboardRead,
@@ -98,6 +102,7 @@ impl Capability {
             Self::ScreenCapture => "screen:capture",
             Self::UiRead => "ui:read",
             Self::UiControl => "ui:control",
+            Self::InputControl => "input:control",
             Self::WindowRead => "window:read",
             Self::WindowControl => "window:control",
             Self::ClipboardRead => "clipboard:read",
@@ -111,6 +116,7 @@ impl Capability {
         match self {
             Self::UiRead
             | Self::UiControl
+            | Self::InputControl
             | Self::WindowRead
             | Self::WindowControl
             | Self::ClipboardRead

@@ -52,6 +52,10 @@ pub enum ErrorCode {
     SecureField,
     /// The element cannot do that.
     UnsupportedAction,
+    /// Another window covers the point.
+    Occluded,
+    /// The user, or another program, uses pointer or keyboard.
+    UserActive,
     /// The program of the window does not answer.
     TargetUnresponsive,
     /// The operation was tried and failed.
@@ -96,6 +100,8 @@ impl ErrorCode {
         Self::ElementDisabled,
         Self::SecureField,
         Self::UnsupportedAction,
+        Self::Occluded,
+        Self::UserActive,
         Self::TargetUnresponsive,
         Self::ExecutionFailed,
     ];
@@ -167,6 +173,10 @@ impl ErrorCode {
             }
             Self::UnsupportedAction => {
                 row("unsupported_action", "The element cannot do that.", false, 409, 35)
+            }
+            Self::Occluded => row("occluded", "Another window covers the point.", false, 409, 37),
+            Self::UserActive => {
+                row("user_active", "The user, or another program, uses pointer or keyboard.", true, 409, 38)
             }
             Self::TargetUnresponsive => {
                 row("target_unresponsive", "The program of the window does not answer.", true, 504, 36)

@@ -17,6 +17,9 @@ use super::paths::ASK_FILES;
 use super::stage::path::AskedPath;
 use super::untrusted::{AFTER_UNTRUSTED, UntrustedCause};
 
+/// The rule by which each use of pointer and keyboard needs approval.
+const VISIBLE_INPUT_ASK: &str = "visible-input-ask";
+
 /// One request that needs approval, as it was judged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Question {
@@ -93,6 +96,8 @@ pub(super) struct ApprovalSubject<'a> {
     /// The paths that `askFiles` matches.
     pub files: &'a [AskedPath],
     pub command: Option<&'a JudgedCommand>,
+    /// Whether pointer and keyboard are used, where each such use needs approval.
+    pub is_input: bool,
     /// What the caller has read before, where that is why it is asked.
     pub untrusted: Option<UntrustedCause<'a>>,
 }
@@ -104,6 +109,7 @@ impl ApprovalSubject<'_> {
             || !self.operations.is_empty()
             || !self.files.is_empty()
             || self.command.is_some_and(JudgedCommand::is_asked)
+            || self.is_input
             || self.untrusted.is_some()
     }
 }
@@ -140,12 +146,16 @@ impl Question {
             let shown: Vec<String> = asked.files.iter().map(|file| format!("`{}`", file.shown)).collect();
             why.push(format!("{} needs approval in scope `{}`", shown.join(" and "), scope.id()));
         }
+        if asked.is_input {
+            why.push(format!("using pointer and keyboard needs approval in scope `{}`", scope.id()));
+        }
         let untrusted = asked.untrusted.as_ref();
         why.extend(untrusted.map(|cause| cause.why(spec.name, scope.id())));
         let rule = match (why.len(), refusal.as_ref().and_then(Failure::rule)) {
             (1, Some(rule)) => rule.to_owned(),
             _ if !names.is_empty() => "scope-ask".to_owned(),
             _ if !asked.operations.is_empty() => "ask-operations".to_owned(),
+            _ if asked.is_input => VISIBLE_INPUT_ASK.to_owned(),
             _ if untrusted.is_some() => AFTER_UNTRUSTED.to_owned(),
             _ => ASK_FILES.to_owned(),
         };
@@ -158,8 +168,8 @@ impl Question {
             None => Some(RuleChange::default()),
             Some(judged) => judged.allowed_by().cloned(),
         };
-        // No rule says that a client may send what it was told to.
-        let change = change.filter(|_| untrusted.is_none()).map(|change| {
+        // No rule says that a client may send what it was told to, and none is made in passing that frees the pointer.
+        let change = change.filter(|_| untrusted.is_none() && !asked.is_input).map(|change| {
             change.and_removes(scope.id(), removed.clone()).and_opens(scope.id(), files.clone())
         });
         let permitted = asked.command.map(|judged| &judged.permitted);
@@ -244,6 +254,10 @@ impl Question {
         let failure =
             Failure::new(ErrorCode::ApprovalRequired, self.why.join("; ")).detail("rule", self.rule.as_str());
         match self.allowed_by().as_deref() {
+            None | Some([]) if self.rule == VISIBLE_INPUT_ASK => failure.hint(format!(
+                "{FOR_USER}`bailiwick scope edit {} --visible-input allow` allows it without approval.",
+                self.scope
+            )),
             None | Some([]) => failure,
             Some([one]) => failure.hint(format!("{FOR_USER}`{one}` allows it without approval.")),
             Some(several) => {

@@ -280,6 +280,7 @@ impl Subject<'_> {
             operations: self.asked_operations(case, scope),
             files: &self.targets.asked,
             command: self.judged,
+            is_input: scope.screen().asks_about_input(spec),
             untrusted: UntrustedCause::of(
                 case.untrusted,
                 scope,

@@ -225,6 +225,7 @@ impl Permit {
             operations: Vec::new(),
             files: &[],
             command: Some(judged),
+            is_input: false,
             untrusted: None,
         };
         let question = match judged.is_asked() {

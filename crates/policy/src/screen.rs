@@ -9,8 +9,8 @@ use std::sync::LazyLock;
 use globset::{GlobBuilder, GlobMatcher};
 use sha2::{Digest, Sha256};
 
-use bailiwick_config::{ScopePolicy, WindowPattern};
-use bailiwick_contract::{Failure, TargetRule, hex};
+use bailiwick_config::{ScopePolicy, VisibleInput, WindowPattern};
+use bailiwick_contract::{Capability, FOR_USER, Failure, OperationSpec, TargetRule, hex};
 
 use super::sensitive_windows::SENSITIVE_WINDOWS;
 
@@ -20,6 +20,7 @@ pub struct ScreenRules {
     displays: bool,
     windows: bool,
     processes: bool,
+    input: VisibleInput,
     denied: Vec<Pattern>,
     opened: Vec<Pattern>,
     /// The denied and the opened patterns, as they were written.
@@ -85,6 +86,7 @@ impl ScreenRules {
             displays: policy.allow_displays.unwrap_or(false),
             windows: policy.allow_windows.unwrap_or(false),
             processes: policy.allow_processes.unwrap_or(false),
+            input: policy.visible_input,
             denied: list("policy.deniedWindows", &policy.denied_windows)?,
             opened: list("policy.openSensitiveWindows", &policy.open_sensitive_windows)?,
             written: [policy.denied_windows.clone(), policy.open_sensitive_windows.clone()],
@@ -117,6 +119,26 @@ impl ScreenRules {
     /// Returns whether no window at all is kept out of pictures, whatever it says of itself.
     pub fn shows_every_window(&self) -> bool {
         self.denied.is_empty() && self.opened.iter().any(Pattern::matches_all)
+    }
+
+    /// Returns whether an operation uses pointer and keyboard, and each such request needs approval.
+    pub(super) fn asks_about_input(&self, spec: &OperationSpec) -> bool {
+        self.input == VisibleInput::Ask && makes_input(spec)
+    }
+
+    /// Judges whether pointer and keyboard may be used, where an operation does that.
+    ///
+    /// # Errors
+    /// `permission_denied` with the rule, where the scope lets no client use them.
+    pub fn judge_input(&self, spec: &OperationSpec, scope: &str) -> Result<(), Failure> {
+        if !makes_input(spec) || self.input != VisibleInput::Off {
+            return Ok(());
+        }
+        Err(Failure::denied("visible-input-off", format!("scope `{scope}` lets no client use pointer and keyboard"))
+            .hint(format!(
+                "{FOR_USER}`bailiwick scope edit {scope} --visible-input ask` has each use approved; `allow` allows it."
+            ))
+            .hint("ui.press, ui.set_value and ui.fill need neither pointer nor keyboard."))
     }
 
     /// Judges the kind of picture that an operation's target asks for.
@@ -211,6 +233,12 @@ impl ScreenRules {
             (None, None) => WindowVerdict::Shown,
         }
     }
+}
+
+/// Returns whether an operation uses pointer and keyboard.
+fn makes_input(spec: &OperationSpec) -> bool {
+    let needs = |group: &&[Capability]| group.contains(&Capability::InputControl);
+    !spec.effect.is_read_only() && spec.capabilities.iter().any(needs)
 }
 
 impl Pattern {

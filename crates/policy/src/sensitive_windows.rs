@@ -112,5 +112,9 @@ pub const SENSITIVE_WINDOWS: &[SensitiveWindowRow] = &[
         &["windows security", "user account control"],
         &[("SecurityAgent", ""), ("CredentialUIBroker.exe", "Windows Security"), ("consent.exe", "")],
     ),
-    prompt(&[], &["*bailiwick approve*"], &[("XTerm", "bailiwick approve")]),
+    prompt(
+        &[],
+        &["*bailiwick approve*", "*log in to bailiwick*"],
+        &[("XTerm", "bailiwick approve"), ("firefox", "Log in to Bailiwick - Mozilla Firefox")],
+    ),
 ];

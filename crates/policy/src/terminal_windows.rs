@@ -1,10 +1,12 @@
-//! Windows in which what is typed runs as commands. Nothing is pressed or typed in them: that would be `command:run` by
-//! another way.
+//! Windows in which what is typed runs as commands: terminals, and what starts programs by name. Nothing is pressed or typed in
+//! them: that would be `command:run` by another way.
 
-/// The names of terminals: of their programs, or the class of their windows, in lower case. `*` matches any end.
+/// The names of terminals and runners: of their programs, or the class of their windows, in lower case. `*` matches any end.
 const TERMINALS: &[&str] = &[
     "*terminal*",
     "alacritty*",
+    "albert*",
+    "bemenu*",
     "blackbox*",
     "com.raggesilver.blackbox*",
     "com.mitchellh.ghostty*",
@@ -12,16 +14,21 @@ const TERMINALS: &[&str] = &[
     "cool-retro-term*",
     "cmd.exe",
     "deepin-terminal*",
+    "dmenu*",
     "eterm*",
     "foot",
     "footclient",
+    "fuzzel*",
     "ghostty*",
+    "gmrun*",
     "guake*",
     "hyper",
     "iterm*",
     "kgx*",
     "kitty*",
     "konsole*",
+    "krunner*",
+    "lxqt-runner*",
     "lxterm*",
     "mlterm*",
     "org.gnome.console*",
@@ -34,6 +41,7 @@ const TERMINALS: &[&str] = &[
     "pwsh*",
     "qterminal*",
     "rio",
+    "rofi*",
     "roxterm*",
     "sakura*",
     "st-256color*",
@@ -44,12 +52,15 @@ const TERMINALS: &[&str] = &[
     "terminology*",
     "tilda*",
     "tilix*",
+    "ulauncher*",
     "urxvt*",
     "uxterm*",
     "warp",
     "wezterm*",
+    "wofi*",
     "wt.exe",
     "x-terminal-emulator*",
+    "xfce4-appfinder*",
     "xterm*",
     "yakuake*",
     "zutty*",

@@ -22,6 +22,7 @@ const SCREEN: &[Capability] = &[
     Capability::ScreenCapture,
     Capability::UiRead,
     Capability::UiControl,
+    Capability::InputControl,
     Capability::WindowRead,
     Capability::WindowControl,
     Capability::ClipboardRead,

@@ -7,6 +7,7 @@ mod control;
 mod scope;
 mod display;
 mod elements;
+mod input;
 mod operations;
 mod policy;
 mod stress;

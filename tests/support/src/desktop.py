@@ -1,12 +1,13 @@
 """A window of GTK for tests: it prints what it receives, a line each, and changes itself as it is told on its input."""
 
+import json
 import os
 import sys
 
 import gi
 
 gi.require_version("Gtk", "3.0")
-from gi.repository import GLib, Gtk  # noqa: E402
+from gi.repository import Gdk, GLib, Gtk  # noqa: E402
 
 KIND = sys.argv[1]
 window = Gtk.Window(title=sys.argv[2])
@@ -109,7 +110,16 @@ items = Gtk.ListBox()
 
 
 def change(words):
-    if words[0] == "title":
+    if words[0] == "text":
+        text = written.get_buffer()
+        say(json.dumps(text.get_text(*text.get_bounds(), True)))
+    elif words[0] == "secret":
+        secret.grab_focus()
+    elif words[0] == "length":
+        say(len(secret.get_text()))
+    elif words[0] == "show":
+        shows.update(words[1:])
+    elif words[0] == "title":
         window.set_title(" ".join(words[1:]))
     elif words[0] == "rows":
         rebuild(words[1:])
@@ -144,6 +154,31 @@ def done():
     return False
 
 
+def pad():
+    # Says which keys and buttons it receives; `text` says what was typed.
+    area = Gtk.DrawingArea()
+    area.set_size_request(600, 200)
+    kinds = Gdk.EventMask.BUTTON_PRESS_MASK | Gdk.EventMask.BUTTON_RELEASE_MASK | Gdk.EventMask.SCROLL_MASK
+    area.add_events(kinds | Gdk.EventMask.BUTTON1_MOTION_MASK)
+    doubled = {Gdk.EventType._2BUTTON_PRESS: "double", Gdk.EventType._3BUTTON_PRESS: "triple"}
+    place = lambda event: (event.button, int(event.x), int(event.y))
+    held = lambda event: ["shift"] if event.state & Gdk.ModifierType.SHIFT_MASK else []
+    area.connect("button-press-event", lambda _, it: say(doubled.get(it.type, "press"), *place(it), *held(it)))
+    area.connect("button-release-event", lambda _, it: say("release", *place(it)))
+    area.connect("scroll-event", lambda _, it: say("scroll", it.direction.value_nick))
+    area.connect("motion-notify-event", lambda _, it: say("motion", int(it.x), int(it.y)))
+    window.connect("key-press-event", lambda _, it: "keys" in shows and say("down", Gdk.keyval_name(it.keyval), *held(it)))
+    window.connect("key-release-event", lambda _, it: "keys" in shows and say("up", Gdk.keyval_name(it.keyval)))
+    secret.set_visibility(False)
+    area.get_accessible().set_name("Area")
+    add(area, written, secret)
+    outer.set_child_packing(written, True, True, 0, Gtk.PackType.START)
+
+
+shows = set()
+written = Gtk.TextView()
+secret = Gtk.Entry()
+
 if KIND == "form":
     form()
 elif KIND == "list":
@@ -154,6 +189,9 @@ elif KIND == "grid":
     for at in range(120):
         grid.attach(button(f"Button {at}", f"button {at}"), at % 8, at // 8, 1, 1)
     add(grid)
+elif KIND == "pad":
+    pad()
+    written.grab_focus()
 elif KIND == "ends":
     for label, does in (("Modal", modal), ("Quit", quit_at_once)):
         made = Gtk.Button(label=label)

@@ -9,6 +9,8 @@ use std::thread;
 
 use bailiwick::platform::screen::Sources;
 use rustix::process::{Pid, Signal, kill_process};
+use x11rb::protocol::sync::ConnectionExt as _;
+use x11rb::protocol::xproto::ConnectionExt as _;
 
 use crate::needs::require_program;
 use crate::patience::{PATIENCE, eventually};
@@ -35,7 +37,7 @@ pub struct Desktop {
 }
 
 impl Desktop {
-    /// Starts one with a window of a kind, `form`, `list`, `grid` or `ends`, and of a title.
+    /// Starts one with a window of a kind, `form`, `list`, `grid`, `pad` or `ends`, and of a title.
     pub fn start(kind: &str, title: &str) -> Self {
         require_program("dbus-daemon");
         let folder = TemporaryFolder::new();
@@ -90,6 +92,10 @@ impl Desktop {
         };
         assert_eq!(desktop.next(), "ready", "the window needs python3-gi and gir1.2-gtk-3.0");
         eventually("the window is there", || desktop.find().is_some());
+        if kind == "pad" {
+            desktop.focus();
+            desktop.rest();
+        }
         desktop
     }
 
@@ -106,6 +112,38 @@ impl Desktop {
     fn find(&self) -> Option<String> {
         let listing = self.server.displays().list().expect("a listing");
         listing.windows.into_iter().find(|window| window.title == self.title && window.mapped).map(|it| it.id)
+    }
+
+    /// Gives the window the keyboard, as a window manager does, and returns its number.
+    pub fn focus(&self) -> u32 {
+        let id = self.window();
+        let number = id.rsplit_once("/0x").and_then(|(_, number)| u32::from_str_radix(number, 16).ok());
+        let number = number.expect("a window's id");
+        self.client
+            .connection
+            .set_input_focus(x11rb::protocol::xproto::InputFocus::PARENT, number, x11rb::CURRENT_TIME)
+            .expect("sent");
+        self.client.sync();
+        number
+    }
+
+    /// Waits until nobody has used pointer and keyboard for a while; the start of the display counts.
+    pub fn rest(&self) {
+        let connection = &self.client.connection;
+        connection.sync_initialize(3, 1).expect("sent").reply().expect("an answer");
+        let counters = connection.sync_list_system_counters().expect("sent").reply().expect("an answer");
+        let idle = counters.counters.iter().find(|it| it.name == b"IDLETIME").expect("a clock").counter;
+        eventually("nobody uses pointer and keyboard", || {
+            let value = connection.sync_query_counter(idle).expect("sent").reply().expect("an answer");
+            value.counter_value.lo > 1_000
+        });
+    }
+
+    /// Returns what was typed into the window of the kind `pad`.
+    pub fn text(&mut self) -> String {
+        let lines = self.change("text");
+        let line = lines.last().expect("the text");
+        serde_json::from_str(line).expect("a JSON string")
     }
 
     /// Waits for the next line that the program prints.

@@ -9,6 +9,7 @@ pub mod computer;
 pub mod file;
 pub mod git;
 pub mod history;
+pub mod input;
 pub mod package;
 pub mod process;
 pub mod screen;
@@ -28,6 +29,7 @@ pub static FAMILIES: &[&Family] = &[
     &process::FAMILY,
     &screen::FAMILY,
     &ui::FAMILY,
+    &input::FAMILY,
     &window::FAMILY,
     &clipboard::FAMILY,
     &codex::FAMILY,

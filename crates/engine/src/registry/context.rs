@@ -21,6 +21,7 @@ use bailiwick_providers::orientation::Surveys;
 use bailiwick_providers::parser::ParserPool;
 use bailiwick_providers::process::Processes;
 use bailiwick_providers::repositories::Repositories;
+use bailiwick_providers::screen::InputLanes;
 use bailiwick_providers::terminal::Screens;
 use bailiwick_providers::versions::ReadContents;
 
@@ -51,6 +52,8 @@ pub struct Providers {
     pub screens: Arc<Screens>,
     /// The displays of this computer.
     pub displays: Arc<Displays>,
+    /// The turns at pointers and keyboards.
+    pub lanes: InputLanes,
     /// The elements of windows.
     pub elements: Elements,
     /// What was read a while ago, for edits that are made for it.

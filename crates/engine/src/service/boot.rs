@@ -18,6 +18,7 @@ use bailiwick_providers::elements::Elements;
 use bailiwick_providers::orientation::Surveys;
 use bailiwick_providers::parser::ParserPool;
 use bailiwick_providers::process::Processes;
+use bailiwick_providers::screen::InputLanes;
 use bailiwick_providers::untrusted_reads::UntrustedReads;
 
 use super::previews::ALL_SHARES;
@@ -99,9 +100,10 @@ impl Service {
         families: &'static [&'static Family],
         settings: ServiceSettings,
         launcher: Launcher,
-        displays: Sources,
+        mut displays: Sources,
     ) -> Result<Arc<Self>, BootError> {
         let ServiceSettings { config, dirs } = settings;
+        displays.guard = Some(launcher.program().to_owned());
         let displays = Arc::new(Displays::new(displays));
         let history = HistoryHandle::start(HistorySettings {
             folder: dirs.state.clone(),
@@ -121,6 +123,7 @@ impl Service {
             processes: Arc::new(Processes::new(&dirs, Arc::clone(&launcher))),
             launcher,
             screens: Arc::default(),
+            lanes: InputLanes::default(),
             elements: Elements::new(Arc::clone(&displays)),
             displays,
             seen: Arc::default(),

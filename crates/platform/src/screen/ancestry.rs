@@ -28,6 +28,23 @@ pub fn ancestors(_: u32) -> Vec<Ancestor> {
     Vec::new()
 }
 
+/// Returns the processes of this user that run a program, by the name of its file.
+#[cfg(target_os = "linux")]
+pub fn processes_of(program: &std::path::Path) -> Vec<u32> {
+    let Some(name) = program.file_name().map(|name| name.to_string_lossy().into_owned()) else {
+        return Vec::new();
+    };
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    pids.filter(|pid| program_name(*pid).as_deref() == Some(&*name)).collect()
+}
+
+/// Returns the processes of this user that run a program: none that are told.
+#[cfg(not(target_os = "linux"))]
+pub fn processes_of(_: &std::path::Path) -> Vec<u32> {
+    Vec::new()
+}
+
 #[cfg(target_os = "linux")]
 fn parent(pid: u32) -> Option<u32> {
     let stat = std::fs::read(format!("/proc/{pid}/stat")).ok()?;

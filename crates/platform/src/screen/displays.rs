@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::{
-    Access, Clipping, ClippingKind, ClippingLimits, Display, Frame, Judge, Rect, ScreenError, Sources,
-    Unreachable, Window, WindowChange,
+    Access, Clipping, ClippingKind, ClippingLimits, Display, Frame, InputDone, InputJudge, InputMode,
+    InputPlan, Judge, Rect, ScreenError, Sources, Unreachable, Window, WindowChange,
 };
 
 #[cfg(any(windows, target_os = "macos"))]
@@ -117,6 +117,42 @@ impl Displays {
     /// [`ScreenError`] has them.
     pub fn windows_beside(&self, id: &str) -> Result<Vec<Window>, ScreenError> {
         self.servers.windows_beside(id)
+    }
+
+    /// Makes input on a display if the judge allows it; the only way to pointer and keyboard. The plan gets the windows of the
+    /// instant and the display's size, the judge also what is at each point and what has the keyboard: nothing moves, opens or
+    /// gets the focus between its answer and the input. It is never made twice.
+    ///
+    /// # Errors
+    ///
+    /// [`ScreenError`] has them. [`ScreenError::Refused`] is the plan's or the judge's no; nothing was done then.
+    pub fn act_if(
+        &self,
+        display: &str,
+        plan: InputPlan,
+        judge: InputJudge,
+        mode: InputMode,
+    ) -> Result<InputDone, ScreenError> {
+        self.servers.act_if(display, plan, judge, mode)
+    }
+
+    /// Releases every key and button that [`Displays::act_if`] has left down.
+    ///
+    /// # Errors
+    ///
+    /// [`ScreenError`] has them; what this cannot release then, its guard does.
+    pub fn release_input(&self, display: &str) -> Result<(), ScreenError> {
+        self.servers.release_input(display)
+    }
+
+    /// Returns the id of the display that has pointer and keyboard for a display, a monitor or a window, or for the primary
+    /// display.
+    ///
+    /// # Errors
+    ///
+    /// [`ScreenError`] has them.
+    pub fn screen_of(&self, id: Option<&str>) -> Result<String, ScreenError> {
+        self.servers.screen_of(id)
     }
 
     /// Reads the clipboard of a display (the primary one unless named) if the judge allows its owner, who is among the windows

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::{
-    Access, Clipping, ClippingKind, ClippingLimits, Frame, Judge, Listing, Rect, ScreenError, Sources,
-    Unreachable, Window, WindowChange, desktop, x11,
+    Access, Clipping, ClippingKind, ClippingLimits, Frame, InputDone, InputJudge, InputMode, InputPlan,
+    Judge, Listing, Rect, ScreenError, Sources, Unreachable, Window, WindowChange, desktop, x11,
 };
 
 /// X servers, and the Wayland session where there is one.
@@ -99,6 +99,34 @@ impl Servers {
         match &self.wayland {
             Some((_, session)) if id.starts_with("window/") => session.windows_beside(id),
             _ => self.x11.windows_beside(id),
+        }
+    }
+
+    pub(super) fn act_if(
+        &self,
+        display: &str,
+        plan: InputPlan,
+        judge: InputJudge,
+        mode: InputMode,
+    ) -> Result<InputDone, ScreenError> {
+        match self.session_of(display) {
+            Some(session) => session.act_if(display, plan, judge, mode),
+            None => self.x11.act_if(display, plan, judge, mode),
+        }
+    }
+
+    pub(super) fn release_input(&self, display: &str) -> Result<(), ScreenError> {
+        match self.session_of(display) {
+            Some(session) => session.release_input(display),
+            None => self.x11.release_input(display),
+        }
+    }
+
+    pub(super) fn screen_of(&self, id: Option<&str>) -> Result<String, ScreenError> {
+        let in_session = |id: &str| id.starts_with("window/") || self.session_of(id).is_some();
+        match (&self.wayland, id) {
+            (Some((_, session)), Some(id)) if in_session(id) => session.screen_of(Some(id)),
+            _ => self.x11.screen_of(id),
         }
     }
 

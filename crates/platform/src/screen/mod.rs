@@ -15,6 +15,7 @@ mod displays;
 mod error;
 mod frame;
 mod geometry;
+mod input;
 #[cfg(all(target_os = "linux", feature = "wayland"))]
 mod linux;
 #[cfg(not(target_os = "linux"))]
@@ -28,17 +29,20 @@ mod window;
 mod x11;
 
 pub use access::{Access, Unreachable};
-pub use ancestry::{Ancestor, ancestors};
+pub use ancestry::{Ancestor, ancestors, processes_of};
 pub use change::{Judge, WindowChange};
 pub use clipping::{CLIPBOARD_OWNER, Clipping, ClippingKind, ClippingLimits};
 pub use displays::{Displays, Listing};
 pub use error::ScreenError;
 pub use frame::{Content, Cover, Frame};
 pub use geometry::{Point, Rect};
+pub use input::{
+    InnerProcess, InputDone, InputJudge, InputMode, InputPlan, InputScene, InputStep, KeySymbol, Receiver,
+};
 pub use sources::Sources;
 pub use window::{Display, Window, WindowState};
 
 #[cfg(not(target_os = "linux"))]
-pub use no_mark::Mark;
+pub use no_mark::{Mark, guard_if_asked};
 #[cfg(target_os = "linux")]
-pub use x11::Mark;
+pub use x11::{Mark, guard_if_asked};

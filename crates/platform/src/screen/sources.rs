@@ -13,6 +13,8 @@ pub struct Sources {
     pub authority: Option<PathBuf>,
     /// The Wayland session that the environment names. Only a build with the feature `wayland` can look at it.
     pub wayland: Option<String>,
+    /// This program, which is started again to release keys and buttons when nothing else can. Without it there is no input.
+    pub guard: Option<PathBuf>,
 }
 
 impl Sources {
@@ -27,6 +29,7 @@ impl Sources {
                 .map(PathBuf::from)
                 .or_else(|| variable("HOME").map(|home| PathBuf::from(home).join(".Xauthority"))),
             wayland: text("WAYLAND_DISPLAY"),
+            guard: None,
         }
     }
 }

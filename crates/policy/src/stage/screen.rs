@@ -24,5 +24,7 @@ pub fn note(spec: &OperationSpec) -> String {
 }
 
 pub fn check(scope: Option<&Scope>, spec: &OperationSpec) -> Result<(), Failure> {
-    scope.map_or(Ok(()), |scope| scope.screen().judge_kind(spec.target, scope.id()))
+    let Some(scope) = scope else { return Ok(()) };
+    scope.screen().judge_input(spec, scope.id())?;
+    scope.screen().judge_kind(spec.target, scope.id())
 }

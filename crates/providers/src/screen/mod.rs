@@ -1,13 +1,15 @@
 //! Pictures: taken as a scope may see them, and from a display's pixels to what is sent.
 //!
-//! `shot` captures and has the policy judge each window, `control` changes windows that it shows, `clipboard` reads what one of its programs has copied; all else is pure
-//! computation.
+//! `shot` captures and has the policy judge each window, `control` changes windows that it shows, `clipboard` reads what one of its programs has copied, `input` uses pointer
+//! and keyboard; all else is pure computation.
 
 mod clipboard;
 mod control;
 mod decode;
 mod encode;
 mod fit;
+mod input;
+mod lane;
 mod picture;
 mod scale;
 mod shot;
@@ -17,6 +19,10 @@ pub use control::{WindowChanged, change_window};
 pub use decode::decode;
 pub use encode::{Format, encode};
 pub use fit::{ImageFile, fit};
+pub use input::{
+    Act, ClosedProcesses, InputError, InputOrder, InputSeen, Spot, act as act_if, release as release_input,
+};
+pub use lane::{InputLanes, InputTurn, NoTurn};
 pub use picture::{Picture, black_out};
 pub use scale::{fitting, scale};
 pub use shot::{Coverage, Shot, ShotError, of_display, of_window, withheld};

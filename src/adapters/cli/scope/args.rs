@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use bailiwick_config::{
     AfterUntrusted, NetworkRule, OtherHosts, PreviewMode, ProcessLifetime, SandboxLevel, ShellMode, UndoMode,
+    VisibleInput,
 };
 use bailiwick_contract::Capability;
 
@@ -40,7 +41,7 @@ pub enum ScopeCommand {
     /// Grant capabilities, files, commands, hosts or windows
     ///
     /// Capabilities: fs:read, search:read, fs:write, git:read, git:write, command:run, process:manage,
-    /// package:run, codex:run, screen:capture, history:read; ui:read, ui:control,
+    /// package:run, codex:run, screen:capture, history:read; ui:read, ui:control, input:control,
     /// window:read, window:control, clipboard:read and clipboard:write work in scopes of the computer.
     #[command(verbatim_doc_comment)]
     Allow(AllowArgs),
@@ -199,6 +200,10 @@ pub struct ScopeEditArgs {
     #[arg(long, value_enum, value_name = "WHAT", require_equals = true, num_args = 0.., value_delimiter = ',',
         default_missing_values = ["displays", "windows"], hide_possible_values = true)]
     pub screen: Vec<ScreenShare>,
+    /// Whether clients that have input:control may use pointer and keyboard: off, ask or allow
+    #[arg(long, value_name = "WHAT", hide = true,
+        value_parser = word::<VisibleInput>(&["off", "ask", "allow"]))]
+    pub visible_input: Option<VisibleInput>,
     /// Let --add-root open the whole home folder
     #[arg(long, hide = true)]
     pub whole_home: bool,

@@ -35,6 +35,12 @@ fn edit(home: &Home, scope: &mut ScopeConfig, args: &ScopeEditArgs) -> Result<()
         }
         share(scope, &args.screen);
     }
+    if let Some(visible_input) = args.visible_input {
+        if scope.scope_type != ScopeType::Computer {
+            return Err(Failure::invalid("--visible-input", "a folder scope has no pointer and no keyboard"));
+        }
+        scope.policy.visible_input = visible_input;
+    }
     if let Some(preset) = args.preset {
         scope.capabilities = preset.capabilities();
     }

@@ -10,7 +10,7 @@ use crate::scope_setup::commands_setup;
 use crate::scope_setup::effective::{Effective, effective};
 use crate::scope_setup::grants::{Closure, closure, describe_grants};
 use crate::scope_setup::output::ScopeShowOutput;
-use crate::scope_setup::scope_words::{place_of, screen_words, type_name, without_values};
+use crate::scope_setup::scope_words::{input_words, place_of, screen_words, type_name, without_values};
 
 /// Shows everything about a scope.
 ///
@@ -114,6 +114,7 @@ fn text(scope: &ScopeConfig, effective: &Effective, tokens: &[String]) -> Result
         lines.push(("files", files));
     } else {
         lines.push(("screens", screen_words(scope)));
+        lines.extend(input_words(scope).map(|words| ("input", words)));
     }
     let asked = asked_words(&scope.policy);
     if !asked.is_empty() {

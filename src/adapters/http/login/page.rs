@@ -156,7 +156,15 @@ const GROUPS: &[(&str, &[Capability])] = &[
         &[Capability::ScreenCapture, Capability::UiRead, Capability::WindowRead, Capability::ClipboardRead],
     ),
     ("Change", &[Capability::FsWrite, Capability::GitWrite]),
-    ("Act on the desktop", &[Capability::UiControl, Capability::WindowControl, Capability::ClipboardWrite]),
+    (
+        "Act on the desktop",
+        &[
+            Capability::UiControl,
+            Capability::WindowControl,
+            Capability::ClipboardWrite,
+            Capability::InputControl,
+        ],
+    ),
     (
         "Run programs on your computer",
         &[Capability::CommandRun, Capability::ProcessManage, Capability::PackageRun, Capability::CodexRun],
@@ -210,6 +218,9 @@ fn described(capability: Capability) -> (&'static str, &'static str) {
         Capability::UiRead => ("Read windows", "The names and values of buttons, fields and texts in them."),
         Capability::UiControl => {
             ("Use windows", "Press buttons and fill in fields, in any program that is shown.")
+        }
+        Capability::InputControl => {
+            ("Use pointer and keyboard", "Click and type in any program that is shown, while you do not.")
         }
         Capability::WindowRead => ("List windows", "Their titles, and where they are."),
         Capability::WindowControl => ("Arrange windows", "Focus, move, resize and close them."),

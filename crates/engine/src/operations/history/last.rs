@@ -149,6 +149,8 @@ fn remedy(code: ErrorCode, stage: Option<&str>) -> &'static str {
             "ask the user to run `bailiwick approve`, then send the same request again."
         }
         ErrorCode::NotFound => "look at what exists with file.list or file.find.",
+        ErrorCode::Occluded => "bring the window to the front, or choose another point.",
+        ErrorCode::UserActive => "ask again when the user rests.",
         ErrorCode::Conflict => "read the target again, and send its new version as `ifVersion`.",
         ErrorCode::UnsupportedPlatform => "this computer cannot do it; take another way.",
         ErrorCode::ProviderUnavailable => {

@@ -12,6 +12,7 @@ mod taking;
 use crate::registry::{Entry, Family};
 
 pub(super) use list::{WindowRows, area, shown_title, window_rows};
+pub(super) use read_capture::judge as judge_capture;
 pub use refusal::{AccessState, access_state, unavailable, withheld};
 
 /// The family's table.

@@ -202,7 +202,7 @@ impl RunBlocking for Op {
 ///
 /// # Errors
 /// `permission_denied` where the scope does not take such pictures any more, or not by the same rules for windows.
-pub(super) fn judge(permit: &Permit, facts: &CaptureFacts) -> Result<(), Failure> {
+pub(in crate::operations) fn judge(permit: &Permit, facts: &CaptureFacts) -> Result<(), Failure> {
     let rules = permit.screen()?;
     let kind = match facts.kind {
         CaptureKind::Display => TargetRule::Display,

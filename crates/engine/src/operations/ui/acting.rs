@@ -64,7 +64,7 @@ pub struct ActionOutput {
 }
 
 /// An element that was found again, and may be acted on.
-pub(super) struct CurrentElement {
+pub(in crate::operations) struct CurrentElement {
     /// The window at that moment.
     pub scene: WindowScene,
     /// The element.
@@ -83,7 +83,7 @@ pub(super) fn owner(cx: &Context, permit: &Permit) -> Result<Owner, Failure> {
 
 /// An element of a snapshot, by its ids.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct ElementName<'a> {
+pub(in crate::operations) struct ElementName<'a> {
     pub element: &'a str,
     pub snapshot: &'a str,
 }
@@ -106,7 +106,11 @@ impl<'a> ElementName<'a> {
 ///
 /// # Errors
 /// A code for each reason; nothing was touched then.
-pub(super) fn find(cx: &Context, permit: &Permit, name: ElementName<'_>) -> Result<CurrentElement, Failure> {
+pub(in crate::operations) fn find(
+    cx: &Context,
+    permit: &Permit,
+    name: ElementName<'_>,
+) -> Result<CurrentElement, Failure> {
     let found = find_readable(cx, permit, name)?;
     if found.scene.has_terminal() {
         return Err(terminal());

@@ -12,6 +12,9 @@ mod wait;
 
 use crate::registry::{Entry, Family};
 
+pub(super) use acting::{ElementName, find};
+pub(super) use refusal::{failed, terminal, unread};
+
 /// The family's table.
 pub static FAMILY: Family = Family {
     name: "ui",

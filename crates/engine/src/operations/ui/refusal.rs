@@ -7,7 +7,7 @@ use bailiwick_providers::elements::SceneError;
 use crate::operations::screen::{unavailable, withheld};
 
 /// Creates the failure of a window whose elements could not be read.
-pub(super) fn unread(error: SceneError) -> Failure {
+pub(in crate::operations) fn unread(error: SceneError) -> Failure {
     match error {
         SceneError::Screen(error) => unavailable(error),
         SceneError::Elements(error) => failed(error),
@@ -19,7 +19,7 @@ pub(super) fn unread(error: SceneError) -> Failure {
 }
 
 /// Creates the failure of a program that did not do what was asked.
-pub(super) fn failed(error: AccessibilityError) -> Failure {
+pub(in crate::operations) fn failed(error: AccessibilityError) -> Failure {
     let message = error.to_string();
     match error {
         AccessibilityError::Unsupported => Failure::new(ErrorCode::UnsupportedPlatform, message),
@@ -51,7 +51,7 @@ pub(super) fn stale(why: &str) -> Failure {
 }
 
 /// Creates the failure of a window in which what is typed runs.
-pub(super) fn terminal() -> Failure {
+pub(in crate::operations) fn terminal() -> Failure {
     Failure::denied("terminal-windows", "nothing is pressed or typed in terminals")
         .at_stage(StageName::Screen)
         .hint("Use command.run, where a scope allows it.")

@@ -9,8 +9,8 @@ use super::worker::Worker;
 use super::{pixels, system};
 use crate::screen::frame::Pixels;
 use crate::screen::{
-    Access, Clipping, ClippingKind, ClippingLimits, Content, Cover, Frame, Judge, Listing, Rect, ScreenError,
-    Sources, Window, WindowChange, WindowState,
+    Access, Clipping, ClippingKind, ClippingLimits, Content, Cover, Frame, InputDone, InputJudge, InputMode,
+    InputPlan, Judge, Listing, Rect, ScreenError, Sources, Window, WindowChange, WindowState,
 };
 use bailiwick_contract::time;
 
@@ -92,6 +92,24 @@ impl Servers {
         Err(no_control())
     }
 
+    pub(in crate::screen) fn act_if(
+        &self,
+        _: &str,
+        _: InputPlan,
+        _: InputJudge,
+        _: InputMode,
+    ) -> Result<InputDone, ScreenError> {
+        Err(no_control())
+    }
+
+    pub(in crate::screen) fn release_input(&self, _: &str) -> Result<(), ScreenError> {
+        Err(no_control())
+    }
+
+    pub(in crate::screen) fn screen_of(&self, _: Option<&str>) -> Result<String, ScreenError> {
+        Err(no_control())
+    }
+
     // Linux has these of its X servers.
     #[cfg(not(target_os = "linux"))]
     pub(in crate::screen) fn read_clipboard(
@@ -116,7 +134,8 @@ impl Servers {
 
 /// What is done to windows here is done on X11 only, so far.
 fn no_control() -> ScreenError {
-    let why = "windows are changed, and the clipboard is used, on Linux with X11 only, so far".to_owned();
+    let why = "windows are changed, and pointer, keyboard and clipboard used, on Linux with X11 only, so far"
+        .to_owned();
     ScreenError::NoAccess(Access::Unsupported { why })
 }
 

@@ -14,6 +14,7 @@ use x11rb::protocol::xproto::ConnectionExt as _;
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 
 use super::address::Address;
+use super::input;
 use super::selection::{MAX_EVENTS, Selection};
 use super::server::{PATIENCE, Server};
 use super::trouble::Trouble;
@@ -31,6 +32,9 @@ const RETRY: Duration = Duration::from_secs(1);
 
 /// Anyone who asks waits for so long. What was not begun by then is not done any more.
 const LONGEST: Duration = Duration::from_secs(25);
+
+/// The shortest rest.
+const SHORTEST: Duration = Duration::from_millis(10);
 
 /// More requests than this do not wait for one display.
 const MAX_WAITING: usize = 256;
@@ -208,11 +212,15 @@ fn run(mut connected: Connected, jobs: &Receiver<Job>, wake: &OwnedFd, actors: &
             Err(TryRecvError::Empty) if !is_all => continue,
             Err(TryRecvError::Empty) => {}
         }
+        connected.tidy();
         let left = match (&connected.selection, &connected.server) {
             (Some(_), Some(_)) => IDLE,
             (Some(_), None) => RETRY,
             (None, _) => IDLE.saturating_sub(used.elapsed()),
         };
+        // What it has done to the keys is taken back in time.
+        let due = connected.server.as_ref().and_then(|server| server.input.due_in());
+        let left = due.map_or(left, |due| left.min(due.max(SHORTEST)));
         if left.is_zero() {
             match last_job(jobs, actors, id) {
                 Some(job) => {
@@ -386,6 +394,19 @@ impl Connected {
             }
         }
         false
+    }
+
+    /// Takes back what was done to the keys, once it is not needed any more.
+    fn tidy(&mut self) {
+        let Some(server) = &mut self.server else { return };
+        if server.input.due_in().is_none() {
+            return;
+        }
+        server.begin(Instant::now() + PATIENCE, ALONE[0]);
+        if input::tidy(server).is_err() {
+            // Its guard does it.
+            self.server = None;
+        }
     }
 
     /// Returns what a failure is to the outside.

@@ -11,6 +11,7 @@ mod change;
 mod clipboard;
 mod foresight;
 mod image;
+mod input;
 mod mark;
 mod scene;
 mod segment;
@@ -24,5 +25,6 @@ mod trouble;
 mod uncover;
 
 pub(super) use image::Image;
+pub use input::serve_if_asked as guard_if_asked;
 pub use mark::Mark;
 pub(super) use servers::Servers;

@@ -197,7 +197,7 @@ fn showing(server: &Server, tops: &[WindowNumber]) -> Result<BTreeSet<WindowNumb
 }
 
 /// Returns the client that made something: the part of its number that the server gives out.
-fn owner(server: &Server, number: WindowNumber) -> u32 {
+pub(super) fn owner(server: &Server, number: WindowNumber) -> u32 {
     number & !server.connection.setup().resource_id_mask
 }
 

@@ -21,6 +21,7 @@ use x11rb::rust_connection::RustConnection;
 use super::address::{Address, Place};
 use super::authority;
 use super::foresight::ScreenQueries;
+use super::input::InputState;
 use super::segment::{Lease, Pool, Segment};
 use super::stream::TimedStream;
 use super::trouble::Trouble;
@@ -96,6 +97,8 @@ pub(super) struct Server {
     alone_for: Duration,
     /// Which questions it took to read each screen, by its root.
     foreseen: RefCell<BTreeMap<WindowNumber, ScreenQueries>>,
+    /// What it has done to pointer and keyboard.
+    pub input: InputState,
 }
 
 /// A screen of a server, and the monitors on it.
@@ -142,6 +145,7 @@ impl Server {
             pool: Arc::default(),
             alone_for: Duration::ZERO,
             foreseen: RefCell::default(),
+            input: InputState::default(),
         };
         server.screens = server.read_shapes()?;
         server.abilities.part_of_wayland |= server

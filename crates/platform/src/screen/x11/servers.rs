@@ -1,6 +1,7 @@
 //! All X servers of this computer, and the ids by which things are asked for.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::thread;
 
 use x11rb::protocol::xproto::{AtomEnum, ConnectionExt as _, Window as WindowNumber};
@@ -9,10 +10,10 @@ use super::actor::Actors;
 use super::address::{self, Address, Place};
 use super::server::Server;
 use super::trouble::Trouble;
-use super::{capture, change, clipboard, scene};
+use super::{capture, change, clipboard, input, scene};
 use crate::screen::{
-    Access, Clipping, ClippingKind, ClippingLimits, Display, Frame, Judge, Listing, Rect, ScreenError,
-    Sources, Unreachable, Window, WindowChange,
+    Access, Clipping, ClippingKind, ClippingLimits, Display, Frame, InputDone, InputJudge, InputMode,
+    InputPlan, Judge, Listing, Rect, ScreenError, Sources, Unreachable, Window, WindowChange,
 };
 
 /// All X servers of this computer.
@@ -176,7 +177,7 @@ impl Servers {
         limits: ClippingLimits,
         judge: &Judge,
     ) -> Result<Clipping, ScreenError> {
-        let address = self.clipboard_of(display)?;
+        let address = self.server_of(display)?;
         clipboard::read(&address, &self.kept.sources, wanted, limits, judge)
             .map_err(|error| error.told(&address.id))
     }
@@ -186,11 +187,44 @@ impl Servers {
         display: Option<&str>,
         text: Option<Arc<str>>,
     ) -> Result<(), ScreenError> {
-        self.kept.set_clipboard(&self.clipboard_of(display)?, text)
+        self.kept.set_clipboard(&self.server_of(display)?, text)
     }
 
-    /// Finds the server whose clipboard is meant: all its screens and monitors have one.
-    fn clipboard_of(&self, display: Option<&str>) -> Result<Address, ScreenError> {
+    pub(in crate::screen) fn act_if(
+        &self,
+        display: &str,
+        plan: InputPlan,
+        judge: InputJudge,
+        mode: InputMode,
+    ) -> Result<InputDone, ScreenError> {
+        let (address, screen) = self.find(display).ok_or_else(|| self.unknown(display))?;
+        let (display, sources) = (display.to_owned(), self.kept.sources.clone());
+        let has_begun = AtomicBool::new(false);
+        self.kept.with(&address, move |server| {
+            known_screen(server, screen, &display)?;
+            let order =
+                input::Order { plan: &plan, judge: &judge, mode, has_begun: &has_begun, sources: &sources };
+            input::act(server, screen, &order)
+        })
+    }
+
+    pub(in crate::screen) fn release_input(&self, display: &str) -> Result<(), ScreenError> {
+        let (address, _) = self.find(display).ok_or_else(|| self.unknown(display))?;
+        self.kept.with(&address, input::release)
+    }
+
+    pub(in crate::screen) fn screen_of(&self, id: Option<&str>) -> Result<String, ScreenError> {
+        match id {
+            Some(id) if id != "primary" => {
+                let display = id.split_once('/').map_or(id, |(display, _)| display);
+                self.find(display).map(|_| display.to_owned()).ok_or_else(|| self.unknown(id))
+            }
+            _ => self.server_of(None).map(|address| address.id),
+        }
+    }
+
+    /// Finds the server that a display, a screen or a monitor is of.
+    fn server_of(&self, display: Option<&str>) -> Result<Address, ScreenError> {
         let id = match display {
             Some(display) if display != "primary" => display.to_owned(),
             _ => match self.primary_server() {
