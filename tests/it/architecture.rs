@@ -496,6 +496,8 @@ const REFUSALS_AFTER_THE_POLICY: &[(&str, &str)] = &[
         "crates/engine/src/operations/git/worktree_create.rs",
         "where a worktree leads is known when Git has looked",
     ),
+    ("crates/engine/src/operations/input/keys.rs", "a chord is known only when it is read"),
+    ("crates/engine/src/operations/input/refusal.rs", "windows are judged at the instant of the input"),
     ("crates/engine/src/operations/process/secret.rs", "the user refuses while the operation waits"),
     ("crates/engine/src/operations/screen/read_capture.rs", "the rules of a kept picture are in its file"),
     (

@@ -6,6 +6,7 @@ import sys
 
 import gi
 
+gi.require_version("Gdk", "3.0")
 gi.require_version("Gtk", "3.0")
 from gi.repository import Gdk, GLib, Gtk  # noqa: E402
 
@@ -169,6 +170,7 @@ def pad():
     area.connect("motion-notify-event", lambda _, it: say("motion", int(it.x), int(it.y)))
     window.connect("key-press-event", lambda _, it: "keys" in shows and say("down", Gdk.keyval_name(it.keyval), *held(it)))
     window.connect("key-release-event", lambda _, it: "keys" in shows and say("up", Gdk.keyval_name(it.keyval)))
+    written.set_wrap_mode(Gtk.WrapMode.CHAR)
     secret.set_visibility(False)
     area.get_accessible().set_name("Area")
     add(area, written, secret)
