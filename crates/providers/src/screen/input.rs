@@ -19,7 +19,7 @@ pub const QUIET_MS: u64 = 1_000;
 
 /// Where the pointer is to go.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Spot {
+pub enum InputPoint {
     /// A point of the display.
     Display(Point),
     /// A point of a window's content, in its pixels.
@@ -32,7 +32,7 @@ pub enum Spot {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Act {
     /// The pointer goes somewhere.
-    Move(Spot),
+    Move(InputPoint),
     /// Any step that needs no place.
     Step(InputStep),
 }
@@ -183,15 +183,20 @@ fn step(act: &Act, windows: &[Window], is_closed: &[bool], bounds: Rect) -> Resu
 }
 
 /// Returns the point of the display that is meant.
-fn place(spot: &Spot, windows: &[Window], is_closed: &[bool], bounds: Rect) -> Result<Point, InputError> {
+fn place(
+    spot: &InputPoint,
+    windows: &[Window],
+    is_closed: &[bool],
+    bounds: Rect,
+) -> Result<Point, InputError> {
     let content = |id: &String| {
         let at = windows.iter().position(|window| window.id == *id);
         let at = at.ok_or_else(|| InputError::Gone(id.clone()))?;
         if is_closed[at] { Err(InputError::Withheld) } else { Ok(windows[at].bounds) }
     };
     let (point, within) = match spot {
-        Spot::Display(point) => (*point, bounds),
-        Spot::Window(id, at) => {
+        InputPoint::Display(point) => (*point, bounds),
+        InputPoint::Window(id, at) => {
             let content = content(id)?;
             let size = Rect::new(0, 0, content.width, content.height);
             if !size.contains(&Rect::new(at.x, at.y, 1, 1)) {
@@ -199,7 +204,7 @@ fn place(spot: &Spot, windows: &[Window], is_closed: &[bool], bounds: Rect) -> R
             }
             (Point { x: content.x.saturating_add(at.x), y: content.y.saturating_add(at.y) }, bounds)
         }
-        Spot::Unit(id, x, y) => {
+        InputPoint::Unit(id, x, y) => {
             let area = id.as_ref().map_or(Ok(bounds), content)?;
             if !(0.0..=1.0).contains(x) || !(0.0..=1.0).contains(y) {
                 return Err(InputError::Outside(format!("{x},{y}"), Rect::new(0, 0, 1, 1)));

@@ -20,7 +20,8 @@ pub use decode::decode;
 pub use encode::{Format, encode};
 pub use fit::{ImageFile, fit};
 pub use input::{
-    Act, ClosedProcesses, InputError, InputOrder, InputSeen, Spot, act as act_if, release as release_input,
+    Act, ClosedProcesses, InputError, InputOrder, InputPoint, InputSeen, act as act_if,
+    release as release_input,
 };
 pub use lane::{InputLanes, InputTurn, NoTurn};
 pub use picture::{Picture, black_out};

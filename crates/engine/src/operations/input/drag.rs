@@ -4,7 +4,7 @@ use std::thread;
 use std::time::Duration;
 
 use bailiwick_platform::screen::{InputStep, Point};
-use bailiwick_providers::screen::{Act, InputOrder, Spot};
+use bailiwick_providers::screen::{Act, InputOrder, InputPoint};
 
 use super::keys::modifiers;
 use super::making::{
@@ -104,7 +104,7 @@ impl RunBlocking for Op {
         let count = (duration / STEP_MS).max(MIN_STEPS);
         for step in 1..=count {
             thread::sleep(Duration::from_millis(duration / count));
-            let mut acts = vec![Act::Move(Spot::Display(between(first, last, step, count)))];
+            let mut acts = vec![Act::Move(InputPoint::Display(between(first, last, step, count)))];
             if step == count {
                 acts.push(Act::Step(InputStep::Release(number)));
                 acts.extend(steps(held.releases()));

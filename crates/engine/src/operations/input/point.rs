@@ -3,7 +3,7 @@
 use bailiwick_contract::{ErrorCode, StageName};
 use bailiwick_platform::screen::{Point, Rect};
 use bailiwick_providers::artifact::{CaptureFacts, CaptureStore};
-use bailiwick_providers::screen::{InputSeen, Spot};
+use bailiwick_providers::screen::{InputPoint, InputSeen};
 
 use super::super::screen::{judge_capture, unavailable};
 use super::super::ui::{self, ElementName};
@@ -84,7 +84,7 @@ pub(super) struct InputTarget {
     /// The window that must get the input.
     pub window: Option<String>,
     /// The middle of the element that is the target.
-    pub element: Option<Spot>,
+    pub element: Option<InputPoint>,
     /// The monitor that is the target, on its display.
     monitor: Option<Rect>,
 }
@@ -141,7 +141,7 @@ impl InputTarget {
         Ok(Self {
             display: window.display.clone(),
             window: Some(window.id.clone()),
-            element: Some(Spot::Window(window.id.clone(), at)),
+            element: Some(InputPoint::Window(window.id.clone(), at)),
             monitor: None,
         })
     }
@@ -156,7 +156,7 @@ impl InputTarget {
         permit: &Permit,
         point: Option<&NamedPoint>,
         field: &'static str,
-    ) -> Result<(Spot, Option<CaptureFacts>), Failure> {
+    ) -> Result<(InputPoint, Option<CaptureFacts>), Failure> {
         let Some(point) = point else {
             let missing = || {
                 Failure::invalid(field, "no point is named").hint(
@@ -187,27 +187,27 @@ impl InputTarget {
             (Space::Window, None) => {
                 return Err(Failure::invalid(field, "a point of a window needs the window as the target"));
             }
-            (Space::Window, Some(window)) => Spot::Window(window.clone(), whole(point)),
-            (Space::Unit, Some(window)) => Spot::Unit(Some(window.clone()), point.x, point.y),
+            (Space::Window, Some(window)) => InputPoint::Window(window.clone(), whole(point)),
+            (Space::Unit, Some(window)) => InputPoint::Unit(Some(window.clone()), point.x, point.y),
             (Space::Unit, None) => match self.monitor {
-                None => Spot::Unit(None, point.x, point.y),
+                None => InputPoint::Unit(None, point.x, point.y),
                 Some(monitor) => {
                     within(point, 1.0, 1.0, true, field)?;
                     let at = |part: f64, from: i32, length: u32| {
                         from + floor((part * f64::from(length)).min(f64::from(length) - 1.0))
                     };
-                    Spot::Display(Point {
+                    InputPoint::Display(Point {
                         x: at(point.x, monitor.x, monitor.width),
                         y: at(point.y, monitor.y, monitor.height),
                     })
                 }
             },
             (Space::Screen, _) => match self.monitor {
-                None => Spot::Display(whole(point)),
+                None => InputPoint::Display(whole(point)),
                 Some(monitor) => {
                     within(point, f64::from(monitor.width), f64::from(monitor.height), false, field)?;
                     let at = whole(point);
-                    Spot::Display(Point { x: monitor.x + at.x, y: monitor.y + at.y })
+                    InputPoint::Display(Point { x: monitor.x + at.x, y: monitor.y + at.y })
                 }
             },
         };
@@ -221,7 +221,7 @@ impl InputTarget {
         space: Space,
         facts: &CaptureFacts,
         field: &'static str,
-    ) -> Result<Spot, Failure> {
+    ) -> Result<InputPoint, Failure> {
         let (width, height) = (f64::from(facts.width), f64::from(facts.height));
         let (x, y) = match space {
             Space::Image => {
@@ -243,7 +243,7 @@ impl InputTarget {
         };
         let area = facts.area;
         self.window = self.window.take().or_else(|| facts.window.clone());
-        Ok(Spot::Display(Point { x: at(x, area.x, area.width), y: at(y, area.y, area.height) }))
+        Ok(InputPoint::Display(Point { x: at(x, area.x, area.width), y: at(y, area.y, area.height) }))
     }
 }
 

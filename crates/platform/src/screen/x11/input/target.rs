@@ -13,7 +13,7 @@ use super::super::trouble::Trouble;
 use crate::screen::ancestry::program_name;
 use crate::screen::{InnerProcess, Point, Receiver};
 
-/// Windows lie in one another at most so deep.
+/// Windows are in one another at most so deep.
 const MAX_DEPTH: usize = 32;
 /// The keyboard goes to what is at the pointer (`PointerRoot`).
 const AT_POINTER: WindowNumber = 1;
