@@ -106,7 +106,12 @@ impl Desktop {
 
     /// Returns the id of the window.
     pub fn window(&self) -> String {
-        self.find().expect("the window is there")
+        let mut found = None;
+        eventually("the window is there", || {
+            found = self.find();
+            found.is_some()
+        });
+        found.expect("it was found")
     }
 
     fn find(&self) -> Option<String> {
