@@ -147,7 +147,7 @@ impl Desktop {
     /// Returns what was typed into the window of the kind `pad`.
     pub fn text(&mut self) -> String {
         let lines = self.change("text");
-        let line = lines.last().expect("the text");
+        let line = lines.iter().rfind(|line| line.starts_with('"')).expect("the text");
         serde_json::from_str(line).expect("a JSON string")
     }
 
