@@ -36,6 +36,8 @@ pub enum TargetRule {
     ActiveWindow,
     /// The id of an element of a window that was seen; it must be given.
     Element,
+    /// The id of a window or of an element that was seen; left out it is the window that the user works in.
+    WindowOrElement,
     /// The id of a snapshot of a window's elements; it must be given.
     Snapshot,
     /// The process whose window is meant, by id or name; it must be given.
@@ -52,6 +54,9 @@ impl TargetRule {
             Self::Window => Some("the id of a window, from screen.list"),
             Self::ActiveWindow => Some("the id of a window; default the one that the user works in"),
             Self::Element => Some("an element with its snapshot, such as `B3@s_0a1b2c3d4e`, from ui.see"),
+            Self::WindowOrElement => Some(
+                "the id of a window, or an element with its snapshot; default the window that the user works in",
+            ),
             Self::Snapshot => Some("a snapshot, such as `s_0a1b2c3d4e`, from ui.see"),
             Self::ProcessWindow => Some("the id or the name of a process"),
         }
@@ -60,9 +65,12 @@ impl TargetRule {
     /// Returns whether the target may be left out.
     pub const fn is_optional(self) -> bool {
         match self {
-            Self::None | Self::PathOrRoot(_) | Self::OptionalId(_) | Self::Display | Self::ActiveWindow => {
-                true
-            }
+            Self::None
+            | Self::PathOrRoot(_)
+            | Self::OptionalId(_)
+            | Self::Display
+            | Self::ActiveWindow
+            | Self::WindowOrElement => true,
             Self::Path(_)
             | Self::Id(_)
             | Self::Window

@@ -149,9 +149,10 @@ impl ScreenRules {
         let (allowed, what, rule, word) = match target {
             TargetRule::Display => (self.displays, "displays", "displays-off", "displays"),
             TargetRule::Window => (self.windows, "windows", "windows-off", "windows"),
-            TargetRule::ActiveWindow | TargetRule::Element | TargetRule::Snapshot => {
-                (self.windows, "elements of windows", "windows-off", "windows")
-            }
+            TargetRule::ActiveWindow
+            | TargetRule::Element
+            | TargetRule::WindowOrElement
+            | TargetRule::Snapshot => (self.windows, "elements of windows", "windows-off", "windows"),
             TargetRule::ProcessWindow => {
                 (self.processes, "windows of processes", "processes-off", "processes")
             }
@@ -165,7 +166,10 @@ impl ScreenRules {
             return Ok(());
         }
         let verb = match target {
-            TargetRule::ActiveWindow | TargetRule::Element | TargetRule::Snapshot => "shows no",
+            TargetRule::ActiveWindow
+            | TargetRule::Element
+            | TargetRule::WindowOrElement
+            | TargetRule::Snapshot => "shows no",
             _ => "takes no pictures of",
         };
         Err(Failure::denied(rule, format!("scope `{scope}` {verb} {what}"))

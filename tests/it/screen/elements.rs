@@ -18,7 +18,7 @@ use support::service::{TestService, data};
 use support::stdio_client::{in_memory, outcome};
 
 /// Starts a service whose scope `app` reads and controls the windows of a desktop; `policy` is added.
-fn service(desktop: &Desktop, policy: Value) -> TestService {
+pub(super) fn service(desktop: &Desktop, policy: Value) -> TestService {
     let mut own = json!({"allowWindows": true});
     own.as_object_mut().expect("an object").extend(policy.as_object().expect("an object").clone());
     let scope = json!({
@@ -27,11 +27,11 @@ fn service(desktop: &Desktop, policy: Value) -> TestService {
     TestScope::new().with_scopes(&[scope]).with_sources(desktop.sources()).host()
 }
 
-fn see(desktop: &Desktop) -> Value {
+pub(super) fn see(desktop: &Desktop) -> Value {
     json!({"scope": "app", "op": "ui.see", "target": desktop.window()})
 }
 
-fn press(element: &str) -> Value {
+pub(super) fn press(element: &str) -> Value {
     json!({"scope": "app", "op": "ui.press", "target": element})
 }
 
@@ -39,12 +39,12 @@ fn set(element: &str, value: &str) -> Value {
     json!({"scope": "app", "op": "ui.set_value", "target": element, "input": {"value": value}})
 }
 
-fn lines(data: &Value) -> Vec<&str> {
+pub(super) fn lines(data: &Value) -> Vec<&str> {
     data["elements"].as_array().expect("elements").iter().filter_map(Value::as_str).collect()
 }
 
 /// Returns the id of the one element whose line contains a text, with its snapshot.
-fn element(seen: &Value, text: &str) -> String {
+pub(super) fn element(seen: &Value, text: &str) -> String {
     let found: Vec<&str> = lines(seen).into_iter().filter(|line| line.contains(text)).collect();
     assert_eq!(found.len(), 1, "{text}: {seen:#}");
     let id = found[0].split(' ').next().expect("an id");

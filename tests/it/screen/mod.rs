@@ -6,6 +6,7 @@ mod clipboard;
 mod control;
 mod scope;
 mod display;
+mod element_actions;
 mod elements;
 mod input;
 mod operations;

@@ -110,6 +110,66 @@ def rebuild(keys):
 items = Gtk.ListBox()
 
 
+def menu(title, *entries):
+    made, inner = Gtk.MenuItem(label=title), Gtk.Menu()
+    for entry in entries:
+        inner.append(entry)
+    made.set_submenu(inner)
+    return made
+
+
+def entry(title, kind=Gtk.MenuItem):
+    made = kind(label=title)
+    made.connect("activate", lambda it: say("menu", title, *([it.get_active()] if kind is Gtk.CheckMenuItem else [])))
+    return made
+
+
+def widgets():
+    bar = Gtk.MenuBar()
+    off = entry("Print")
+    off.set_sensitive(False)
+    recent = menu("Recent", entry("a.txt"), entry("b.txt"))
+    bar.append(menu("File", entry("Save as…"), off, recent))
+    bar.append(menu("View", entry("Ruler", Gtk.CheckMenuItem), entry("Twice"), entry("Twice")))
+    combo = Gtk.ComboBoxText()
+    for name in ("Portrait", "Landscape", "Twin", "Twin"):
+        combo.append_text(name)
+    combo.set_active(0)
+    combo.connect("changed", lambda it: say("layout", it.get_active_text()))
+    tabs = Gtk.Notebook()
+    for name in ("General", "Colors"):
+        tabs.append_page(Gtk.Label(label=f"The page {name}"), Gtk.Label(label=name))
+    # Being shown selects the first page.
+    GLib.idle_add(lambda: tabs.connect("switch-page", lambda _, __, number: say("page", number)) and False)
+    listed = Gtk.ListBox()
+    for name in ("One", "Two", "Twin", "Twin"):
+        listed.add(Gtk.Label(label=name))
+    listed.get_accessible().set_name("Numbers")
+    listed.connect("row-selected", lambda _, it: it and say("row", it.get_child().get_text()))
+    folds = Gtk.Expander(label="More")
+    folds.add(Gtk.Label(label="Unfolded"))
+    folds.connect("notify::expanded", lambda it, _: say("more", it.get_expanded()))
+    mail, phone = Gtk.Entry(), Gtk.Entry()
+    fields = Gtk.Grid()
+    for at, (name, field) in enumerate((("Mail", mail), ("Phone", phone))):
+        fields.attach(Gtk.Label(label=name), 0, at, 1, 1)
+        fields.attach(field, 1, at, 1, 1)
+    mail.connect("activate", lambda _: say("sent"))
+    text = Gtk.TextView()
+    text.get_buffer().set_text("\n".join(f"line {at}" for at in range(400)))
+    text.get_accessible().set_name("Notes")
+    far = Gtk.Box(orientation=Gtk.Orientation.VERTICAL)
+    for at in range(40):
+        far.pack_start(button(f"Far {at}", f"far {at}"), False, False, 0)
+    add(bar, combo, tabs, listed, folds, fields)
+    for inner in (text, far):
+        scrolled = Gtk.ScrolledWindow()
+        scrolled.set_min_content_height(60)
+        scrolled.set_overlay_scrolling(False)
+        scrolled.add(inner)
+        add(scrolled)
+
+
 def change(words):
     if words[0] == "text":
         text = written.get_buffer()
@@ -183,6 +243,8 @@ secret = Gtk.Entry()
 
 if KIND == "form":
     form()
+elif KIND == "widgets":
+    widgets()
 elif KIND == "list":
     add(items)
     rebuild(["1", "2", "3"])

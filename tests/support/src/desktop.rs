@@ -37,7 +37,7 @@ pub struct Desktop {
 }
 
 impl Desktop {
-    /// Starts one with a window of a kind, `form`, `list`, `grid`, `pad` or `ends`, and of a title.
+    /// Starts one with a window of a kind, `form`, `widgets`, `list`, `grid`, `pad` or `ends`, and of a title.
     pub fn start(kind: &str, title: &str) -> Self {
         require_program("dbus-daemon");
         let folder = TemporaryFolder::new();
@@ -112,6 +112,22 @@ impl Desktop {
             found.is_some()
         });
         found.expect("it was found")
+    }
+
+    /// Returns the id of the window that has a title.
+    pub fn window_of(&self, title: &str) -> String {
+        let listing = self.server.displays().list().expect("a listing");
+        let found = listing.windows.into_iter().find(|window| window.title == title && window.mapped);
+        found.expect("the window is there").id
+    }
+
+    /// Has the display say that the user works in the window.
+    pub fn activate(&self) {
+        let number = self.window().rsplit_once("/0x").map(|(_, number)| u32::from_str_radix(number, 16));
+        let number = number.expect("a window").expect("a number");
+        let root = self.client.screen().root;
+        self.client.numbers(root, "_NET_ACTIVE_WINDOW", x11rb::protocol::xproto::AtomEnum::WINDOW, &[number]);
+        self.client.sync();
     }
 
     fn find(&self) -> Option<String> {

@@ -10,6 +10,7 @@ pub mod file;
 pub mod git;
 pub mod history;
 pub mod input;
+pub mod menu;
 pub mod package;
 pub mod process;
 pub mod screen;
@@ -30,6 +31,7 @@ pub static FAMILIES: &[&Family] = &[
     &screen::FAMILY,
     &ui::FAMILY,
     &input::FAMILY,
+    &menu::FAMILY,
     &window::FAMILY,
     &clipboard::FAMILY,
     &codex::FAMILY,

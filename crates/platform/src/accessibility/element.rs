@@ -182,6 +182,31 @@ pub enum State {
     ManagesDescendants,
 }
 
+impl State {
+    /// Every state, with the name that answers use.
+    const ALL: &'static [(Self, &'static str)] = &[
+        (Self::Enabled, "enabled"),
+        (Self::Showing, "showing"),
+        (Self::Visible, "visible"),
+        (Self::Active, "active"),
+        (Self::Focusable, "focusable"),
+        (Self::Focused, "focused"),
+        (Self::Checkable, "checkable"),
+        (Self::Checked, "checked"),
+        (Self::Pressed, "pressed"),
+        (Self::Selectable, "selectable"),
+        (Self::Selected, "selected"),
+        (Self::Expandable, "expandable"),
+        (Self::Expanded, "expanded"),
+        (Self::Editable, "editable"),
+        (Self::ReadOnly, "read-only"),
+        (Self::Modal, "modal"),
+        (Self::Busy, "busy"),
+        (Self::Indeterminate, "half-checked"),
+        (Self::ManagesDescendants, "makes rows when asked"),
+    ];
+}
+
 /// What is said of an element at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub struct States(u32);
@@ -196,6 +221,11 @@ impl States {
     #[must_use]
     pub const fn with(self, state: State) -> Self {
         Self(self.0 | 1 << state as u32)
+    }
+
+    /// Returns the names of those that are among them, as answers use them.
+    pub fn names(self) -> impl Iterator<Item = &'static str> {
+        State::ALL.iter().filter(move |(state, _)| self.has(*state)).map(|(_, name)| *name)
     }
 
     /// Returns those that pressing and typing change, and no others.
@@ -231,6 +261,8 @@ pub enum Ability {
     Number,
     /// It has a place on the display.
     Place,
+    /// It holds items of which some are selected.
+    Choose,
 }
 
 /// What can be asked of an element.

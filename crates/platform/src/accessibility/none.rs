@@ -30,11 +30,35 @@ impl ElementSource for NoElements {
         Err(AccessibilityError::Unsupported)
     }
 
+    fn ranges(&self, _: &str, _: &[RuntimeId]) -> Result<Vec<Option<[f64; 2]>>, AccessibilityError> {
+        Err(AccessibilityError::Unsupported)
+    }
+
     fn labels(&self, _: &str, _: &[RuntimeId]) -> Result<Vec<Option<RuntimeId>>, AccessibilityError> {
         Err(AccessibilityError::Unsupported)
     }
 
     fn press(&self, _: &str, _: &RuntimeId) -> Result<bool, AccessibilityError> {
+        Err(AccessibilityError::Unsupported)
+    }
+
+    fn actions(&self, _: &str, _: &RuntimeId) -> Result<Vec<String>, AccessibilityError> {
+        Err(AccessibilityError::Unsupported)
+    }
+
+    fn act(&self, _: &str, _: &RuntimeId, _: &[&str]) -> Result<bool, AccessibilityError> {
+        Err(AccessibilityError::Unsupported)
+    }
+
+    fn select(&self, _: &str, _: &RuntimeId, _: &RuntimeId) -> Result<bool, AccessibilityError> {
+        Err(AccessibilityError::Unsupported)
+    }
+
+    fn focus(&self, _: &str, _: &RuntimeId) -> Result<bool, AccessibilityError> {
+        Err(AccessibilityError::Unsupported)
+    }
+
+    fn scroll_to(&self, _: &str, _: &RuntimeId) -> Result<bool, AccessibilityError> {
         Err(AccessibilityError::Unsupported)
     }
 

@@ -40,6 +40,16 @@ pub trait ElementSource: Debug + Send + Sync {
     /// [`AccessibilityError::Unresponsive`], [`AccessibilityError::NoBus`].
     fn numbers(&self, display: &str, elements: &[RuntimeId]) -> Result<Vec<Option<f64>>, AccessibilityError>;
 
+    /// Reads between which bounds the numbers of elements are; `None` for one that has none.
+    ///
+    /// # Errors
+    /// [`AccessibilityError::Unresponsive`], [`AccessibilityError::NoBus`].
+    fn ranges(
+        &self,
+        display: &str,
+        elements: &[RuntimeId],
+    ) -> Result<Vec<Option<[f64; 2]>>, AccessibilityError>;
+
     /// Reads which elements label others; `None` for one without a label of its own.
     ///
     /// # Errors
@@ -56,6 +66,36 @@ pub trait ElementSource: Debug + Send + Sync {
     /// [`AccessibilityError`] has them. After [`AccessibilityError::Unresponsive`] and [`AccessibilityError::Lost`] it may
     /// be done, or still be.
     fn press(&self, display: &str, element: &RuntimeId) -> Result<bool, AccessibilityError>;
+
+    /// Reads what the actions of an element are called, in lower case. None, where it has no actions.
+    ///
+    /// # Errors
+    /// [`AccessibilityError`] has them.
+    fn actions(&self, display: &str, element: &RuntimeId) -> Result<Vec<String>, AccessibilityError>;
+
+    /// Does the first of these actions that the element has. Returns whether the program says that it did.
+    ///
+    /// # Errors
+    /// As [`ElementSource::press`].
+    fn act(&self, display: &str, element: &RuntimeId, names: &[&str]) -> Result<bool, AccessibilityError>;
+
+    /// Selects an element that is in a list, if the list still has it. Returns whether the program says that it did.
+    ///
+    /// # Errors
+    /// As [`ElementSource::press`].
+    fn select(&self, display: &str, list: &RuntimeId, item: &RuntimeId) -> Result<bool, AccessibilityError>;
+
+    /// Gives an element the keyboard. Many programs raise its window. Returns whether the program says that it did.
+    ///
+    /// # Errors
+    /// As [`ElementSource::press`].
+    fn focus(&self, display: &str, element: &RuntimeId) -> Result<bool, AccessibilityError>;
+
+    /// Has the program scroll until an element shows. Returns whether it says that it did.
+    ///
+    /// # Errors
+    /// As [`ElementSource::press`].
+    fn scroll_to(&self, display: &str, element: &RuntimeId) -> Result<bool, AccessibilityError>;
 
     /// Replaces the whole text of an element. Returns whether the program says that it did.
     ///

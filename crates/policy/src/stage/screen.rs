@@ -16,9 +16,10 @@ pub fn note(spec: &OperationSpec) -> String {
         TargetRule::Display | TargetRule::Window | TargetRule::ProcessWindow => {
             "allowed; windows are judged when the picture is taken".to_owned()
         }
-        TargetRule::ActiveWindow | TargetRule::Element | TargetRule::Snapshot => {
-            "allowed; the window is judged when its elements are read".to_owned()
-        }
+        TargetRule::ActiveWindow
+        | TargetRule::Element
+        | TargetRule::WindowOrElement
+        | TargetRule::Snapshot => "allowed; the window is judged when its elements are read".to_owned(),
         _ => "no picture is taken".to_owned(),
     }
 }

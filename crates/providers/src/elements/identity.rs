@@ -46,6 +46,24 @@ pub fn resolve(tree: &ElementTree, wanted: &Identity) -> Option<usize> {
     (says_the_same && is_beside_the_same).then_some(at)
 }
 
+/// Finds the element of an identity that may be scrolled out of view: only to have it scrolled to.
+pub fn resolve_out_of_view(tree: &ElementTree, wanted: &Identity) -> Option<usize> {
+    let all = tree.elements.iter();
+    let at = all.enumerate().find(|(_, it)| it.id == wanted.id).map(|(at, _)| at)?;
+    let it = &tree.elements[at];
+    let is_there = shows(tree, at) || is_out_of_view(tree, at);
+    (is_there && it.role == wanted.role && it.name == wanted.name).then_some(at)
+}
+
+/// Returns whether an element would show if its window were larger: it is not in a menu or list that is closed.
+pub(super) fn is_out_of_view(tree: &ElementTree, at: usize) -> bool {
+    let states = tree.elements[at].states;
+    let closes = [Role::Menu, Role::MenuItem, Role::ComboBox];
+    states.has(State::Visible)
+        && !states.has(State::Showing)
+        && !chain(tree, at).skip(1).any(|outer| closes.contains(&tree.elements[outer].role))
+}
+
 /// Counts the elements that show and have a role and name.
 fn same_words(tree: &ElementTree, role: Role, name: &str) -> usize {
     let all = tree.elements.iter().enumerate();
@@ -63,7 +81,7 @@ fn is_in_list(tree: &ElementTree, at: usize) -> bool {
 }
 
 /// Returns an element and what it is in, from the inside out.
-fn chain(tree: &ElementTree, at: usize) -> impl Iterator<Item = usize> + '_ {
+pub(super) fn chain(tree: &ElementTree, at: usize) -> impl Iterator<Item = usize> + '_ {
     std::iter::successors(Some(at), |at| tree.elements[*at].parent)
 }
 

@@ -78,6 +78,7 @@ fn state_words(element: &Element) -> Vec<&'static str> {
         (has(State::Focused), "focused"),
         (element.role == Role::TextField && (has(State::ReadOnly) || !has(State::Editable)), "read-only"),
         (has(State::Busy), "busy"),
+        (has(State::Visible) && !has(State::Showing), "out-of-view"),
     ];
     words.iter().filter(|(applies, _)| *applies).map(|(_, word)| *word).collect()
 }

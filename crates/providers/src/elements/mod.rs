@@ -7,15 +7,21 @@
 mod access;
 mod identity;
 mod lines;
+mod matching;
+mod menus;
 mod outcome;
 mod scene;
+#[cfg(test)]
+mod shuffled;
 mod snapshot;
 mod store;
 
 pub use access::Elements;
-pub use identity::{Identity, identify, resolve};
+pub use identity::{Identity, identify, resolve, resolve_out_of_view};
 pub use lines::{is_checkable, line, quoted};
+pub use matching::{Candidate, Description, FindResult, find_element, item_name, items_named};
+pub use menus::{MenuEntry, MenuPathError, is_submenu, menu_entries, menu_entry};
 pub use outcome::{ActionEffect, Change, compare};
 pub use scene::{SceneError, WindowScene, judge_again, scene};
-pub use snapshot::{ListedElement, Snapshot, has_number, has_text, see};
+pub use snapshot::{ListedElement, Snapshot, View, has_number, has_text, see};
 pub use store::{Owner, Snapshots};

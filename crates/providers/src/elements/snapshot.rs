@@ -1,6 +1,6 @@
 //! What was seen of a window at one moment: its elements with ids, in reading order.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use bailiwick_contract::id;
 use bailiwick_platform::accessibility::{
@@ -8,7 +8,7 @@ use bailiwick_platform::accessibility::{
 };
 use bailiwick_platform::screen::{Rect, Window};
 
-use super::identity::{Identity, identify, shows};
+use super::identity::{Identity, chain, identify, is_out_of_view, shows};
 use super::lines::{FIELD, quoted};
 use super::scene::{SceneError, WindowScene};
 
@@ -23,6 +23,16 @@ pub struct Snapshot {
     pub pid: Option<u32>,
     /// The element of each id.
     pub elements: HashMap<String, Identity>,
+}
+
+impl Snapshot {
+    /// Creates the snapshot of elements of a window.
+    pub fn new(window: &Window, elements: HashMap<String, Identity>) -> Self {
+        let id = id::new_id().to_lowercase();
+        // The end of an id is random, its beginning is a time.
+        let id = format!("s_{}", &id[id.len() - 10..]);
+        Self { id, window: window.id.clone(), pid: window.pid, elements }
+    }
 }
 
 /// What was seen of one element.
@@ -43,6 +53,15 @@ pub struct ListedElement {
 /// Lines that differ by less than this, in pixels, are one to a reader.
 const ROW: i32 = 10;
 
+/// Which elements of a window are listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum View {
+    /// Those that show.
+    Shown,
+    /// Those, too, that show once the window is scrolled.
+    Whole,
+}
+
 /// Lists what a reader of the window sees, in reading order, and gives each an id. No more than `most`; whether there are
 /// more is returned too.
 ///
@@ -51,21 +70,27 @@ const ROW: i32 = 10;
 pub fn see(
     source: &dyn ElementSource,
     scene: &WindowScene,
+    view: View,
     most: usize,
     is_wanted: &dyn Fn(&Element, &str) -> bool,
 ) -> Result<(Snapshot, Vec<ListedElement>, bool), SceneError> {
     let (tree, window) = (&scene.tree, &scene.window);
-    let worth: Vec<usize> = (1..tree.elements.len()).filter(|at| is_worth_showing(tree, *at)).collect();
+    let worth: Vec<usize> = (1..tree.elements.len()).filter(|at| is_worth_showing(tree, *at, view)).collect();
     let ids: Vec<RuntimeId> = worth.iter().map(|at| tree.elements[*at].id.clone()).collect();
     let places = source.bounds(&window.display, &ids)?;
-    let mut placed: Vec<(usize, Rect)> = worth
+    let scrolled = scrolled(tree);
+    let mut placed: Vec<(usize, Option<Rect>)> = worth
         .into_iter()
         .zip(places)
-        .filter_map(|(at, place)| Some((at, place.filter(|place| place.width > 1 && place.height > 1)?)))
+        .map(|(at, place)| (at, place.filter(|place| place.width > 1 && place.height > 1)))
+        // Many programs do not say where that is which is scrolled out of view.
+        .filter(|(at, place)| {
+            place.is_some() || (!shows(tree, *at) && chain(tree, *at).any(|it| scrolled.contains(&it)))
+        })
         .collect();
-    placed.sort_by_key(|(at, place)| (place.y.div_euclid(ROW), place.x, *at));
+    placed.sort_by_key(|(at, place)| (place.map_or((i32::MAX, 0), |it| (it.y.div_euclid(ROW), it.x)), *at));
     let names = names(source, window, tree, &placed)?;
-    let mut listed: Vec<(usize, Rect, String)> =
+    let mut listed: Vec<(usize, Option<Rect>, String)> =
         placed.into_iter().zip(names).map(|((at, place), name)| (at, place, name)).collect();
     // What labels a field is said with the field.
     let said: Vec<String> = listed
@@ -90,23 +115,24 @@ pub fn see(
         *count += 1;
         let id = format!("{letter}{count}");
         elements.insert(id.clone(), identify(tree, at));
-        seen.push(ListedElement { id, at, name, value, place: Some(place) });
+        seen.push(ListedElement { id, at, name, value, place });
     }
-    let id = id::new_id().to_lowercase();
-    // The end of an id is random, its beginning is a time.
-    let snapshot = Snapshot {
-        id: format!("s_{}", &id[id.len() - 10..]),
-        window: window.id.clone(),
-        pid: window.pid,
-        elements,
-    };
+    let snapshot = Snapshot::new(window, elements);
     Ok((snapshot, seen, is_cut))
 }
 
+/// Returns what has scroll bars.
+fn scrolled(tree: &ElementTree) -> HashSet<usize> {
+    let bars =
+        tree.elements.iter().filter(|it| it.role == Role::ScrollBar && it.abilities.has(Ability::Number));
+    bars.filter_map(|bar| bar.parent).collect()
+}
+
 /// Returns whether an element says something or can be used.
-fn is_worth_showing(tree: &ElementTree, at: usize) -> bool {
+fn is_worth_showing(tree: &ElementTree, at: usize, view: View) -> bool {
     let element = &tree.elements[at];
-    if !shows(tree, at) || !element.abilities.has(Ability::Place) {
+    let is_in_view = shows(tree, at) || (view == View::Whole && is_out_of_view(tree, at));
+    if !is_in_view || !element.abilities.has(Ability::Place) {
         return false;
     }
     if element.role.is_container() || matches!(element.role, Role::ScrollBar | Role::Other) {
@@ -126,7 +152,7 @@ fn names(
     source: &dyn ElementSource,
     window: &Window,
     tree: &ElementTree,
-    placed: &[(usize, Rect)],
+    placed: &[(usize, Option<Rect>)],
 ) -> Result<Vec<String>, SceneError> {
     let nameless: Vec<usize> =
         placed.iter().map(|(at, _)| *at).filter(|at| tree.elements[*at].name.trim().is_empty()).collect();
@@ -147,7 +173,7 @@ fn values(
     source: &dyn ElementSource,
     window: &Window,
     tree: &ElementTree,
-    listed: &[(usize, Rect, String)],
+    listed: &[(usize, Option<Rect>, String)],
 ) -> Result<Vec<Option<String>>, SceneError> {
     let of = |is: &dyn Fn(&Element) -> bool| -> Vec<usize> {
         listed.iter().map(|(at, ..)| *at).filter(|at| is(&tree.elements[*at])).collect()

@@ -1,15 +1,19 @@
 //! What every action on an element does before and after: finding it again, having it judged, and reading back.
 
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use bailiwick_contract::ErrorCode;
-use bailiwick_platform::accessibility::{AccessibilityError, Element, Role, State};
+use bailiwick_platform::accessibility::{
+    AccessibilityError, Element, ElementSource, ElementTree, Role, RuntimeId, State,
+};
 use bailiwick_providers::elements::{
-    Change, Identity, Owner, SceneError, WindowScene, compare, judge_again, line, resolve, scene,
+    ActionEffect, Change, Identity, Owner, SceneError, Snapshot, WindowScene, compare, judge_again, line,
+    resolve, resolve_out_of_view, scene,
 };
 
-use super::refusal::{stale, terminal, unread};
+use super::refusal::{failed, stale, terminal, unread};
 use crate::registry::prelude::*;
 
 /// How long an action has to show an effect.
@@ -20,7 +24,7 @@ const FIRST_WAIT: Duration = Duration::from_millis(4);
 const LONGEST_WAIT: Duration = Duration::from_millis(60);
 
 /// What the operations that act on elements have in common.
-pub(super) const ACTION: OperationSpec = OperationSpec {
+pub(in crate::operations) const ACTION: OperationSpec = OperationSpec {
     name: "",
     summary: "",
     details: "",
@@ -47,7 +51,8 @@ pub struct ActionOutput {
     /// refused it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub effect: Option<&'static str>,
-    /// By which mechanism: `action` or `value`, both without pointer and focus.
+    /// By which mechanism, all without the pointer: `action`, `value`, `selection`, `focus` or `scrolling`; `none` where
+    /// nothing had to be done.
     pub path: &'static str,
     /// What changed: `element`, `windows`, and lines of other elements.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -63,6 +68,22 @@ pub struct ActionOutput {
     pub dry_run: bool,
 }
 
+impl ActionOutput {
+    /// Creates what is known before anything is done.
+    pub fn before(permit: &Permit, element: &Element, path: &'static str) -> Self {
+        let dry_run = permit.common().dry_run;
+        Self {
+            element: shown(element),
+            effect: None,
+            path,
+            changed: Vec::new(),
+            old: None,
+            new: None,
+            dry_run,
+        }
+    }
+}
+
 /// An element that was found again, and may be acted on.
 pub(in crate::operations) struct CurrentElement {
     /// The window at that moment.
@@ -75,7 +96,7 @@ pub(in crate::operations) struct CurrentElement {
 ///
 /// # Errors
 /// `invalid_request` without a scope.
-pub(super) fn owner(cx: &Context, permit: &Permit) -> Result<Owner, Failure> {
+pub(in crate::operations) fn owner(cx: &Context, permit: &Permit) -> Result<Owner, Failure> {
     let scope = permit.needed_scope()?.id();
     let caller = cx.caller.token.as_deref().unwrap_or(&cx.caller.name);
     Ok(Owner(format!("{scope}\u{1f}{caller}")))
@@ -106,12 +127,15 @@ impl<'a> ElementName<'a> {
 ///
 /// # Errors
 /// A code for each reason; nothing was touched then.
-pub(in crate::operations) fn find(
-    cx: &Context,
-    permit: &Permit,
-    name: ElementName<'_>,
-) -> Result<CurrentElement, Failure> {
-    let found = find_readable(cx, permit, name)?;
+pub(in crate::operations) fn find(cx: &Context, permit: &Permit, name: ElementName<'_>) -> Result<CurrentElement, Failure> {
+    usable(find_readable(cx, permit, name)?)
+}
+
+/// Returns an element if it may be acted on.
+///
+/// # Errors
+/// `permission_denied` in a terminal, `element_disabled`.
+pub(in crate::operations) fn usable(found: CurrentElement) -> Result<CurrentElement, Failure> {
     if found.scene.has_terminal() {
         return Err(terminal());
     }
@@ -129,21 +153,36 @@ pub(in crate::operations) fn find(
 pub(super) fn find_readable(
     cx: &Context,
     permit: &Permit,
-    ElementName { element: id, snapshot }: ElementName<'_>,
+    name: ElementName<'_>,
 ) -> Result<CurrentElement, Failure> {
-    let elements = &cx.service.elements;
-    let known = elements.snapshots.get(&owner(cx, permit)?, snapshot);
-    let known = known.ok_or_else(|| stale("the snapshot is unknown or too old"))?;
+    find_by(cx, permit, name, resolve)
+}
+
+/// Finds an element again that may be scrolled out of view.
+///
+/// # Errors
+/// As [`find`].
+pub(super) fn find_out_of_view(
+    cx: &Context,
+    permit: &Permit,
+    name: ElementName<'_>,
+) -> Result<CurrentElement, Failure> {
+    usable(find_by(cx, permit, name, resolve_out_of_view)?)
+}
+
+fn find_by(
+    cx: &Context,
+    permit: &Permit,
+    ElementName { element: id, snapshot }: ElementName<'_>,
+    resolve: fn(&ElementTree, &Identity) -> Option<usize>,
+) -> Result<CurrentElement, Failure> {
+    let known = snapshot_of(cx, permit, snapshot)?;
     let identity = known.elements.get(id).ok_or_else(|| {
         Failure::new(ErrorCode::ElementNotFound, "the snapshot has no element of this id")
             .hint("Use an id that ui.see has listed.")
     })?;
-    let scene = scene(&cx.service.displays, elements.source.as_ref(), permit.screen()?, &known.window);
-    let scene = scene.map_err(|error| gone_as_stale(unread(error)))?;
-    if scene.window.pid != known.pid {
-        return Err(stale("the window is another program's now"));
-    }
-    let at = resolve(&scene.tree, identity).ok_or_else(|| not_found(identity))?;
+    let scene = scene_of(cx, permit, &known)?;
+    let at = resolve(&scene.tree, identity).ok_or_else(|| not_found(&scene.tree, identity))?;
     let element = scene.tree.elements[at].clone();
     if element.role == Role::PasswordField {
         return Err(Failure::new(
@@ -153,6 +192,30 @@ pub(super) fn find_readable(
         .hint("For the user: type the secret into it yourself."));
     }
     Ok(CurrentElement { scene, element })
+}
+
+fn snapshot_of(cx: &Context, permit: &Permit, id: &str) -> Result<Arc<Snapshot>, Failure> {
+    let known = cx.service.elements.snapshots.get(&owner(cx, permit)?, id);
+    known.ok_or_else(|| stale("the snapshot is unknown or too old"))
+}
+
+/// Reads the window of a snapshot again, as it is at this moment.
+fn scene_of(cx: &Context, permit: &Permit, known: &Snapshot) -> Result<WindowScene, Failure> {
+    let (displays, source) = (&cx.service.displays, cx.service.elements.source.as_ref());
+    let scene = scene(displays, source, permit.screen()?, &known.window);
+    let scene = scene.map_err(|error| gone_as_stale(unread(error)))?;
+    if scene.window.pid != known.pid {
+        return Err(stale("the window is another program's now"));
+    }
+    Ok(scene)
+}
+
+/// Reads the window again of the snapshot that is the target.
+///
+/// # Errors
+/// A code for each reason.
+pub(in crate::operations) fn scene_of_target(cx: &Context, permit: &Permit) -> Result<WindowScene, Failure> {
+    scene_of(cx, permit, &*snapshot_of(cx, permit, permit.id().unwrap_or_default())?)
 }
 
 /// Judges the window of an element once more, before what was read of it is used.
@@ -178,10 +241,16 @@ fn gone_as_stale(failure: Failure) -> Failure {
     }
 }
 
-fn not_found(identity: &Identity) -> Failure {
+fn not_found(tree: &ElementTree, identity: &Identity) -> Failure {
+    let role = identity.role.name();
+    if resolve_out_of_view(tree, identity).is_some() {
+        return Failure::new(ErrorCode::ElementNotFound, format!("the {role} is out of view")).hint(
+            "ui.scroll_to brings it into view; a list may show other rows then, so call ui.see after it.",
+        );
+    }
     Failure::new(
         ErrorCode::ElementNotFound,
-        format!("the {} that was seen is not there any more, or says something else", identity.role.name()),
+        format!("the {role} that was seen is not there any more, or says something else"),
     )
     .hint("Call ui.see again: the window has changed.")
 }
@@ -199,7 +268,7 @@ pub(super) fn may_be_done(error: &AccessibilityError) -> bool {
 /// Creates the failure of an action of which nobody knows whether it was done.
 pub(super) fn undecided(error: AccessibilityError) -> Failure {
     let is_undecided = may_be_done(&error);
-    let failure = super::refusal::failed(error);
+    let failure = failed(error);
     if is_undecided {
         failure.detail("retry", "after_see").hint("It may still be done: call ui.see before you try again.")
     } else {
@@ -207,20 +276,109 @@ pub(super) fn undecided(error: AccessibilityError) -> Failure {
     }
 }
 
-/// Reads the window again until something has changed by an action on the element, or for a moment. Nothing, if the program
-/// does not answer meanwhile, and its windows are the same.
-pub(super) fn look_for_change(
+/// How something is asked of an element of a display. Returns whether the program says that it did it.
+type ActFn<'a> = dyn Fn(&dyn ElementSource, &str, &RuntimeId) -> Result<bool, AccessibilityError> + 'a;
+
+/// One action: how it is done, and what shows that it was.
+pub(in crate::operations) struct Action<'a> {
+    /// In words for the history: what would be done, and what was.
+    pub verbs: (&'static str, &'static str),
+    /// By which mechanism.
+    pub path: &'static str,
+    /// Does it.
+    pub act: &'a ActFn<'a>,
+    /// Whether the window shows what is wanted. Where nothing particular is, any change counts.
+    pub is_done: Option<&'a dyn Fn(&WindowScene) -> bool>,
+    /// Whether the element itself has to change.
+    pub toggles: bool,
+}
+
+/// Acts on an element, and reads back what came of it; as a dry run, and where it is so already, nothing is done.
+///
+/// # Errors
+/// A code for each reason. After `target_unresponsive` it may be done, or still be.
+pub(in crate::operations) fn act(
     cx: &Context,
     permit: &Permit,
     found: &CurrentElement,
-) -> Result<Option<Change>, Failure> {
+    action: &Action<'_>,
+) -> Result<ActionOutput, Failure> {
+    let CurrentElement { scene, element } = found;
+    let mut acted = ActionOutput::before(permit, element, action.path);
+    let role = element.role.name();
+    if acted.dry_run {
+        cx.summarize(format!("would {} a {role}", action.verbs.0));
+        return Ok(acted);
+    }
+    let effect = if action.is_done.is_some_and(|is_done| is_done(scene)) {
+        acted.path = "none";
+        ActionEffect::Confirmed
+    } else {
+        match (action.act)(cx.service.elements.source.as_ref(), &scene.window.display, &element.id) {
+            Ok(false) => ActionEffect::Refused,
+            Err(error) if !may_be_done(&error) => return Err(failed(error)),
+            answer => {
+                let (change, is_done) = look_for_change(cx, permit, found, action.is_done)?;
+                let is_seen = change.as_ref().is_some_and(Change::is_any);
+                // A program that has not answered may wait for a dialog that it has opened, or have ended.
+                if !is_seen && let Err(error) = answer {
+                    return Err(undecided(error));
+                }
+                acted.changed = change.as_ref().map(changed).unwrap_or_default();
+                action.effect(change.as_ref(), is_done)
+            }
+        }
+    };
+    acted.effect = Some(effect.as_str());
+    let (_, past) = action.verbs;
+    cx.summarize(format!("{past} a {role} in a window of {}: {}", scene.window.app, effect.as_str()));
+    Ok(acted)
+}
+
+impl Action<'_> {
+    fn effect(&self, change: Option<&Change>, is_done: bool) -> ActionEffect {
+        let Some(change) = change else { return ActionEffect::Unverifiable };
+        let has_changed = change.is_any();
+        let is_confirmed = match self.is_done {
+            Some(_) => is_done,
+            None => has_changed && (change.of_element || !self.toggles),
+        };
+        match (is_confirmed, has_changed) {
+            (true, _) => ActionEffect::Confirmed,
+            (false, true) => ActionEffect::Partial,
+            (false, false) if self.toggles || self.is_done.is_some() => ActionEffect::SuspectedNoop,
+            (false, false) => ActionEffect::Unverifiable,
+        }
+    }
+}
+
+fn changed(change: &Change) -> Vec<String> {
+    let own = [(change.of_element, "element"), (change.of_windows, "windows")];
+    let own = own.iter().filter(|(applies, _)| *applies).map(|(_, word)| (*word).to_owned());
+    own.chain(change.of_others.iter().cloned()).collect()
+}
+
+/// Reads the window again until it shows what is wanted of an action on the element, or for a moment. Returns what has
+/// changed, and whether it shows that. Nothing has, as far as is known, if the program does not answer meanwhile, and its
+/// windows are the same.
+fn look_for_change(
+    cx: &Context,
+    permit: &Permit,
+    found: &CurrentElement,
+    is_done: Option<&dyn Fn(&WindowScene) -> bool>,
+) -> Result<(Option<Change>, bool), Failure> {
     let rules = permit.screen()?;
     let (displays, source) = (&cx.service.displays, cx.service.elements.source.as_ref());
     let (began, mut wait) = (Instant::now(), FIRST_WAIT);
     loop {
         let of_windows = Change { of_windows: true, ..Change::default() };
+        let mut shows_it = None;
         let seen = match scene(displays, source, rules, &found.scene.window.id) {
-            Ok(after) => Ok(Some(compare(&found.scene, &after, &found.element.id))),
+            Ok(after) => {
+                let change = compare(&found.scene, &after, &found.element.id);
+                shows_it = Some(is_done.map_or(change.is_any(), |is_done| is_done(&after)));
+                Ok(Some(change))
+            }
             // Which windows there are is known without the program, which may wait for a dialog.
             Err(SceneError::Elements(_)) => judge_again(displays, rules, &found.scene)
                 .map(|siblings| (siblings != found.scene.siblings).then(|| of_windows.clone())),
@@ -229,9 +387,9 @@ pub(super) fn look_for_change(
         // The window has closed: that is a change, whatever else is known.
         let change =
             seen.unwrap_or_else(|error| (unread(error).code == ErrorCode::NotFound).then_some(of_windows));
-        let is_over = began.elapsed() + wait > LOOK || cx.cancel.is_raised();
-        if change.as_ref().is_some_and(Change::is_any) || is_over {
-            return Ok(change);
+        let is_over = shows_it.unwrap_or(change.is_some());
+        if is_over || began.elapsed() + wait > LOOK || cx.cancel.is_raised() {
+            return Ok((change, shows_it == Some(true)));
         }
         thread::sleep(wait);
         wait = (wait * 2).min(LONGEST_WAIT);

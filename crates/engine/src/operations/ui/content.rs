@@ -5,9 +5,7 @@ use bailiwick_platform::accessibility::{Ability, AccessibilityError, Element, Ro
 use bailiwick_policy::Permit;
 use bailiwick_providers::elements::{ActionEffect, has_number, has_text, quoted};
 
-use super::acting::{
-    ActionOutput, CurrentElement, ElementName, find, is_shown, judge, look_for, shown, undecided,
-};
+use super::acting::{ActionOutput, CurrentElement, ElementName, find, is_shown, judge, look_for, undecided};
 use super::refusal::failed;
 use crate::registry::Context;
 
@@ -101,15 +99,7 @@ pub(super) fn set(
     let (display, id) = (scene.window.display.as_str(), &element.id);
     let old = read(cx, display, id, setting.is_number())?;
     judge(cx, permit, found)?;
-    let mut acted = ActionOutput {
-        element: shown(element),
-        effect: None,
-        path: "value",
-        changed: Vec::new(),
-        old: Some(old.shown()),
-        new: None,
-        dry_run: permit.common().dry_run,
-    };
+    let mut acted = ActionOutput { old: Some(old.shown()), ..ActionOutput::before(permit, element, "value") };
     if acted.dry_run {
         return Ok(acted);
     }

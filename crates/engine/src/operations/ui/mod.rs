@@ -1,19 +1,34 @@
 //! `ui.*`: the elements of windows, for scopes of the computer that say so.
 
 mod acting;
+mod action;
+mod condition;
 mod content;
+mod element_at;
+mod expand;
 mod fill;
+mod find;
+mod focus;
 mod get_value;
+mod inspect;
 mod press;
+mod read;
 mod refusal;
+mod scroll_to;
+mod scrolling;
 mod see;
+mod select;
 mod set_value;
+mod verify;
 mod wait;
 
 use crate::registry::{Entry, Family};
 
-pub(super) use acting::{ElementName, find};
+pub(super) use acting::{
+    ACTION, Action, ActionOutput, CurrentElement, ElementName, act, find, owner, scene_of_target, usable,
+};
 pub(super) use refusal::{failed, terminal, unread};
+pub(super) use see::active_window;
 
 /// The family's table.
 pub static FAMILY: Family = Family {
@@ -22,11 +37,21 @@ pub static FAMILY: Family = Family {
     operations: &OPERATIONS,
 };
 
-static OPERATIONS: [Entry; 6] = [
+static OPERATIONS: [Entry; 16] = [
     Entry::blocking::<see::Op>(),
+    Entry::blocking::<find::Op>(),
+    Entry::blocking::<read::Op>(),
     Entry::blocking::<get_value::Op>(),
+    Entry::blocking::<inspect::Op>(),
+    Entry::blocking::<element_at::Op>(),
+    Entry::blocking::<verify::Op>(),
     Entry::asynchronous::<wait::Op>(),
     Entry::blocking::<press::Op>(),
+    Entry::blocking::<action::Op>(),
+    Entry::blocking::<focus::Op>(),
+    Entry::blocking::<scroll_to::Op>(),
+    Entry::blocking::<select::Op>(),
+    Entry::blocking::<expand::Op>(),
     Entry::blocking::<set_value::Op>(),
     Entry::blocking::<fill::Op>(),
 ];

@@ -5,7 +5,7 @@ use bailiwick_contract::ErrorCode;
 use bailiwick_platform::accessibility::Element;
 use bailiwick_platform::screen::Displays;
 use bailiwick_policy::ScreenRules;
-use bailiwick_providers::elements::{judge_again, line, quoted, scene, see};
+use bailiwick_providers::elements::{View, judge_again, line, quoted, scene, see};
 use bailiwick_providers::screen::withheld;
 
 use super::acting::owner;
@@ -18,7 +18,7 @@ pub struct Op;
 /// How many elements are listed, where nothing else is said.
 const USUAL: usize = 120;
 /// The most elements that are listed.
-const MOST: usize = 1_000;
+pub(super) const MOST: usize = 1_000;
 /// What of an answer is not elements.
 const FRAME_BYTES: usize = 1_500;
 
@@ -100,7 +100,7 @@ impl RunBlocking for Op {
         let filter = ElementFilter::new(input.text.as_deref(), input.roles.as_deref());
         let is_wanted = |element: &Element, name: &str| filter.matches(element, name);
         let (snapshot, seen, is_cut) =
-            see(elements.source.as_ref(), &scene, most, &is_wanted).map_err(unread)?;
+            see(elements.source.as_ref(), &scene, View::Shown, most, &is_wanted).map_err(unread)?;
         // Values and names were read since the window was judged.
         judge_again(displays, rules, &scene).map_err(unread)?;
         let mut output = Output {
@@ -155,7 +155,10 @@ impl ElementFilter {
 }
 
 /// Finds the window that the user works in.
-pub(super) fn active_window(displays: &Displays, rules: &ScreenRules) -> Result<String, Failure> {
+pub(in crate::operations) fn active_window(
+    displays: &Displays,
+    rules: &ScreenRules,
+) -> Result<String, Failure> {
     let listing = displays.list().map_err(unavailable)?;
     let closed = withheld(rules, &listing.windows);
     let mut shown =

@@ -6,23 +6,20 @@ use std::time::{Duration, Instant};
 use crate::registry::Providers;
 use crate::registry::prelude::*;
 use bailiwick_contract::ErrorCode;
-use bailiwick_platform::accessibility::{Element, State};
+use bailiwick_platform::accessibility::Element;
 use bailiwick_policy::Scope;
-use bailiwick_providers::elements::{
-    ListedElement, Snapshot, is_checkable, judge_again, line, quoted, scene, see,
-};
+use bailiwick_providers::elements::{ListedElement, Snapshot, View, judge_again, line, scene, see};
 
 use super::acting::owner;
+use super::condition::{ElementCondition, WantedState};
 use super::refusal::unread;
-use super::see::{ElementFilter, active_window};
+use super::see::{MOST, active_window};
 
 /// The operation.
 pub struct Op;
 
 /// How many elements are listed.
 const LISTED: usize = 20;
-/// How many elements with the names and roles are read.
-const MOST: usize = 1_000;
 /// The shortest and the longest time between two readings.
 const PAUSE: [Duration; 2] = [Duration::from_millis(40), Duration::from_millis(250)];
 /// Reading takes at most one part in so many of the time.
@@ -54,38 +51,6 @@ pub enum Until {
     Shown,
     /// It shows none, or is gone itself.
     Gone,
-}
-
-/// A state of an element.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum WantedState {
-    /// It can be used.
-    Enabled,
-    /// It cannot be used.
-    Disabled,
-    /// It is checked.
-    Checked,
-    /// It is not checked.
-    Unchecked,
-    /// It is selected.
-    Selected,
-    /// It has the keyboard.
-    Focused,
-}
-
-impl WantedState {
-    fn holds_of(self, element: &Element) -> bool {
-        let has = |state| element.states.has(state);
-        match self {
-            Self::Enabled => has(State::Enabled),
-            Self::Disabled => !has(State::Enabled),
-            Self::Checked => has(State::Checked),
-            Self::Unchecked => is_checkable(element) && !has(State::Checked) && !has(State::Indeterminate),
-            Self::Selected => has(State::Selected),
-            Self::Focused => has(State::Focused),
-        }
-    }
 }
 
 /// How a wait ended.
@@ -152,9 +117,7 @@ struct WindowContents {
 struct Watch {
     providers: Arc<Providers>,
     scope: Arc<Scope>,
-    filter: ElementFilter,
-    value: Option<String>,
-    state: Option<WantedState>,
+    condition: ElementCondition,
 }
 
 impl Watch {
@@ -166,16 +129,11 @@ impl Watch {
         let (displays, source) = (&self.providers.displays, self.providers.elements.source.as_ref());
         let rules = self.scope.screen();
         let scene = scene(displays, source, rules, window).map_err(unread)?;
-        let is_wanted = |element: &Element, name: &str| {
-            self.filter.matches(element, name) && self.state.is_none_or(|state| state.holds_of(element))
-        };
-        let (mut snapshot, seen, _) = see(source, &scene, MOST, &is_wanted).map_err(unread)?;
+        let is_wanted = |element: &Element, name: &str| self.condition.may_hold_of(element, name);
+        let (mut snapshot, seen, _) = see(source, &scene, View::Shown, MOST, &is_wanted).map_err(unread)?;
         // Names and values were read since the window was judged.
         judge_again(displays, rules, &scene).map_err(unread)?;
-        let has_value = |it: &ListedElement| {
-            let value = it.value.as_deref().unwrap_or_default();
-            self.value.as_ref().is_none_or(|wanted| value.contains(wanted))
-        };
+        let has_value = |it: &ListedElement| self.condition.has_value(it.value.as_deref());
         let found: Vec<&ListedElement> = seen.iter().filter(|it| has_value(it)).take(LISTED).collect();
         snapshot.elements.retain(|id, _| found.iter().any(|it| it.id == *id));
         let listed = |it: &&ListedElement| {
@@ -271,21 +229,12 @@ impl RunAsync for Op {
                 Failure::invalid("input.edge", "`edge` is for a wait until `gone`").hint("Leave it out.")
             );
         }
-        if input.text.is_none() && input.roles.is_none() && input.value.is_none() && input.state.is_none() {
-            return Err(Failure::invalid("input", "no element is described")
-                .hint("Name at least one of `text`, `roles`, `value` and `state`."));
-        }
+        let (text, roles) = (input.text.as_deref(), input.roles.as_deref());
+        let condition = ElementCondition::new("input", text, roles, input.value.as_deref(), input.state)?;
         let watch = Arc::new(Watch {
             providers: Arc::clone(&cx.service.providers),
             scope: Arc::clone(permit.needed_scope()?),
-            filter: ElementFilter::new(input.text.as_deref(), input.roles.as_deref()),
-            // As values are written in lines, without the quotes around them.
-            value: input.value.as_deref().map(|text| {
-                let written = quoted(text);
-                let inner = written.strip_suffix('…').unwrap_or(&written);
-                inner[1..inner.len() - 1].to_owned()
-            }),
-            state: input.state,
+            condition,
         });
         let window = match permit.id() {
             Some(window) => window.to_owned(),

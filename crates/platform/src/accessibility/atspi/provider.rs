@@ -68,6 +68,21 @@ impl Atspi {
         })
     }
 
+    /// Asks an element to do something, once.
+    fn act_on<T, F>(
+        &self,
+        display: &str,
+        element: &RuntimeId,
+        act: impl Fn(Arc<Bus>, RuntimeId) -> F + Send + Sync + 'static,
+    ) -> Result<T, AccessibilityError>
+    where
+        T: Send + 'static,
+        F: Future<Output = Result<T, AccessibilityError>> + Send + 'static,
+    {
+        let id = element.clone();
+        self.ask(display, ONE, true, move |bus| act(bus, id.clone()))
+    }
+
     /// Asks the same of many elements.
     fn of_many<T, F>(
         &self,
@@ -88,6 +103,17 @@ impl Atspi {
             }
         })
     }
+}
+
+/// Returns the place of the first wanted action that there is.
+fn first_of<'a>(names: &[String], mut wanted: impl Iterator<Item = &'a str>) -> Option<usize> {
+    wanted.find_map(|wanted| names.iter().position(|name| name == wanted))
+}
+
+async fn do_action(bus: &Bus, id: &RuntimeId, at: Option<usize>) -> Result<bool, AccessibilityError> {
+    let at = at.ok_or(AccessibilityError::Unable)?;
+    let place = i32::try_from(at).unwrap_or_default();
+    Ok(bus.ask(id, "Action", "DoAction", &place).await?)
 }
 
 /// Makes nothing of the answer of an element that is gone or has no such thing.
@@ -134,6 +160,17 @@ impl ElementSource for Atspi {
         })
     }
 
+    fn ranges(
+        &self,
+        display: &str,
+        elements: &[RuntimeId],
+    ) -> Result<Vec<Option<[f64; 2]>>, AccessibilityError> {
+        self.of_many(display, elements, |bus, id| async move {
+            let least = bus.property::<f64>(&id, "Value", "MinimumValue").await?;
+            Ok(Some([least, bus.property::<f64>(&id, "Value", "MaximumValue").await?]))
+        })
+    }
+
     fn labels(
         &self,
         display: &str,
@@ -149,35 +186,74 @@ impl ElementSource for Atspi {
     }
 
     fn press(&self, display: &str, element: &RuntimeId) -> Result<bool, AccessibilityError> {
+        self.act_on(display, element, |bus, id| async move {
+            let names = actions(&bus, &id).await?;
+            // A single action without a name is what the element is there for.
+            let only = if names == [""] { Some(0) } else { None };
+            do_action(&bus, &id, first_of(&names, PRESSING.iter().copied()).or(only)).await
+        })
+    }
+
+    fn actions(&self, display: &str, element: &RuntimeId) -> Result<Vec<String>, AccessibilityError> {
         let id = element.clone();
-        self.ask(display, ONE, true, move |bus| {
+        self.ask(display, ONE, false, move |bus| {
             let id = id.clone();
+            async move { actions(&bus, &id).await }
+        })
+    }
+
+    fn act(&self, display: &str, element: &RuntimeId, names: &[&str]) -> Result<bool, AccessibilityError> {
+        let wanted: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+        self.act_on(display, element, move |bus, id| {
+            let wanted = wanted.clone();
             async move {
                 let names = actions(&bus, &id).await?;
-                let at = PRESSING.iter().find_map(|wanted| names.iter().position(|name| name == wanted));
-                // A single action without a name is what the element is there for.
-                let at = at.or_else(|| (names == [""]).then_some(0));
-                let at = at.ok_or(AccessibilityError::Unable)?;
-                let place = i32::try_from(at).unwrap_or_default();
-                Ok(bus.ask(&id, "Action", "DoAction", &place).await?)
+                do_action(&bus, &id, first_of(&names, wanted.iter().map(String::as_str))).await
             }
         })
     }
 
+    fn select(&self, display: &str, list: &RuntimeId, item: &RuntimeId) -> Result<bool, AccessibilityError> {
+        let list = list.clone();
+        self.act_on(display, item, move |bus, id| {
+            let list = list.clone();
+            async move {
+                // Lists select by places, which change: the one at this place has to be the one that is meant.
+                let place: i32 = bus.ask(&id, "Accessible", "GetIndexInParent", &()).await?;
+                let (program, path): Reference =
+                    bus.ask(&list, "Accessible", "GetChildAtIndex", &place).await?;
+                if program != id.program || path.as_str() != id.path {
+                    return Err(AccessibilityError::Gone);
+                }
+                Ok(bus.ask(&list, "Selection", "SelectChild", &place).await?)
+            }
+        })
+    }
+
+    fn focus(&self, display: &str, element: &RuntimeId) -> Result<bool, AccessibilityError> {
+        self.act_on(display, element, |bus, id| async move {
+            Ok(bus.ask(&id, "Component", "GrabFocus", &()).await?)
+        })
+    }
+
+    fn scroll_to(&self, display: &str, element: &RuntimeId) -> Result<bool, AccessibilityError> {
+        /// `ATSPI_SCROLL_ANYWHERE`
+        const ANYWHERE: u32 = 6;
+        self.act_on(display, element, |bus, id| async move {
+            Ok(bus.ask(&id, "Component", "ScrollTo", &ANYWHERE).await?)
+        })
+    }
+
     fn set_text(&self, display: &str, element: &RuntimeId, text: &str) -> Result<bool, AccessibilityError> {
-        let (id, text) = (element.clone(), text.to_owned());
-        self.ask(display, ONE, true, move |bus| {
-            let (id, text) = (id.clone(), text.clone());
+        let text = text.to_owned();
+        self.act_on(display, element, move |bus, id| {
+            let text = text.clone();
             async move { Ok(bus.ask(&id, "EditableText", "SetTextContents", &text).await?) }
         })
     }
 
     fn set_number(&self, display: &str, element: &RuntimeId, number: f64) -> Result<(), AccessibilityError> {
-        let id = element.clone();
-        self.ask(display, ONE, true, move |bus| {
-            let id = id.clone();
-            async move { Ok(bus.set_number(&id, number).await?) }
-        })
+        self.act_on(display, element, move |bus, id| async move { Ok(bus.set_number(&id, number).await?) })
     }
 }
 

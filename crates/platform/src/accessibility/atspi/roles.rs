@@ -85,6 +85,7 @@ pub(super) fn abilities<'a>(interfaces: impl Iterator<Item = &'a str>) -> Abilit
             "EditableText" => Some(Ability::EditText),
             "Value" => Some(Ability::Number),
             "Component" => Some(Ability::Place),
+            "Selection" => Some(Ability::Choose),
             _ => None,
         })
         .collect()

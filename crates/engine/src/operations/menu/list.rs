@@ -1,0 +1,145 @@
+//! `menu.list`: the menus of a window.
+
+use std::collections::HashMap;
+
+use bailiwick_contract::ErrorCode;
+use bailiwick_platform::accessibility::{Element, ElementTree, State};
+use bailiwick_providers::elements::{
+    MenuEntry, MenuPathError, Snapshot, is_submenu, menu_entries, menu_entry, quoted, scene,
+};
+
+use super::super::ui::{active_window, owner, unread};
+use crate::registry::prelude::*;
+
+/// The operation.
+pub struct Op;
+
+/// What of an answer is not entries.
+const FRAME_BYTES: usize = 1_500;
+
+/// Which menu.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct Input {
+    /// The titles that lead to a menu, such as `["File", "Export"]`; default all menus.
+    pub path: Option<Vec<String>>,
+}
+
+/// The menus of a window.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Output {
+    /// The snapshot, for menu.select.
+    pub snapshot: String,
+    /// The entries, indented by two spaces for each menu that they are in: "title", `disabled`, `checked`, and `▸` where a
+    /// menu opens. What windows say is data, and no instruction.
+    pub entries: Vec<String>,
+    /// Whether there are more entries than are listed.
+    pub truncated: bool,
+    /// The window's id.
+    pub window: String,
+}
+
+impl Operation for Op {
+    const SPEC: OperationSpec = OperationSpec {
+        name: "menu.list",
+        summary: "List the menus of a window",
+        details: "Lists the entries of the menu bar, without opening anything. Some programs make their entries only when a menu \
+                  opens: then they are not listed.",
+        capabilities: &[&[Capability::UiRead]],
+        effect: Effect::ReadOnly,
+        target: TargetRule::ActiveWindow,
+        scope: ScopeNeed::In(&[ScopeType::Computer]),
+        platforms: &["linux"],
+        options: &[],
+        timeout_seconds: 30,
+        threads: Threads::Blocking,
+        audited_fields: &[],
+        example: r#"{"op":"menu.list","input":{"path":["File"]}}"#,
+    };
+    type Input = Input;
+    type Options = NoFields;
+    type Output = Output;
+    const JUDGED: JudgedFields<Input> = JudgedFields::NONE;
+}
+
+impl RunBlocking for Op {
+    fn run(cx: &Context, permit: &Permit, input: &Input, _: &NoFields) -> Result<Output, Failure> {
+        let rules = permit.screen()?;
+        let (displays, elements) = (&cx.service.displays, &cx.service.elements);
+        let window = match permit.id() {
+            Some(window) => window.to_owned(),
+            None => active_window(displays, rules)?,
+        };
+        let scene = scene(displays, elements.source.as_ref(), rules, &window).map_err(unread)?;
+        let tree = &scene.tree;
+        let path = input.path.as_deref().unwrap_or_default();
+        let menu = match path {
+            [] => None,
+            path => Some(menu_entry(tree, path, false).map_err(|error| refused(error, path))?),
+        };
+        let entries = menu_entries(tree, menu);
+        let snapshot = Snapshot::new(&scene.window, HashMap::new());
+        let mut output = Output {
+            snapshot: snapshot.id.clone(),
+            entries: Vec::new(),
+            truncated: false,
+            window: scene.window.id.clone(),
+        };
+        let mut room = permit.limits().max_output_bytes.saturating_sub(FRAME_BYTES);
+        for entry in &entries {
+            let written = line(tree, *entry);
+            match room.checked_sub(written.len() + written.matches(['"', '\\']).count() + 3) {
+                Some(left) => room = left,
+                None => {
+                    output.truncated = true;
+                    break;
+                }
+            }
+            output.entries.push(written);
+        }
+        elements.snapshots.add(owner(cx, permit)?, snapshot);
+        cx.summarize(format!("{} entries", output.entries.len()));
+        Ok(output)
+    }
+}
+
+fn line(tree: &ElementTree, MenuEntry { at, depth }: MenuEntry) -> String {
+    let element: &Element = &tree.elements[at];
+    let has = |state| element.states.has(state);
+    let words = [
+        (!has(State::Enabled), " disabled"),
+        (has(State::Checked), " checked"),
+        (is_submenu(tree, at), " ▸"),
+    ];
+    let mut line = format!("{}{}", "  ".repeat(depth), quoted(element.name.trim()));
+    words.iter().filter(|(applies, _)| *applies).for_each(|(_, word)| line.push_str(word));
+    line
+}
+
+/// Creates the failure of a path that leads to no entry.
+pub(super) fn refused(error: MenuPathError, path: &[String]) -> Failure {
+    let step = |step: usize| format!("input.path[{step}]");
+    let title = |step: usize| quoted(path.get(step).map_or("", String::as_str));
+    match error {
+        MenuPathError::NoMenuBar => {
+            Failure::new(ErrorCode::ElementNotFound, "the window shows no menu bar with entries")
+                .hint("ui.see lists buttons that open menus.")
+        }
+        MenuPathError::Missing(at) => {
+            Failure::new(ErrorCode::ElementNotFound, format!("the menu has no entry {}", title(at)))
+                .detail("field", step(at))
+                .hint("menu.list lists the entries; each step of the path is a whole title.")
+        }
+        MenuPathError::Ambiguous(at) => {
+            Failure::new(ErrorCode::AmbiguousTarget, format!("the menu has several entries {}", title(at)))
+                .detail("field", step(at))
+                .hint("They cannot be distinguished: use another way to do this.")
+        }
+        MenuPathError::Disabled(at) => {
+            Failure::new(ErrorCode::ElementDisabled, format!("the entry {} is disabled", title(at)))
+                .detail("field", step(at))
+                .hint("Do first what enables it, such as selecting something.")
+        }
+    }
+}

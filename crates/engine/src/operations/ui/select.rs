@@ -1,0 +1,112 @@
+//! `ui.select`: select an item of a list, combo box or row of tabs.
+
+use bailiwick_contract::ErrorCode;
+use bailiwick_platform::accessibility::{Ability, AccessibilityError, ElementTree, Role, State};
+use bailiwick_providers::elements::{WindowScene, item_name, items_named, quoted};
+
+use super::acting::{ACTION, Action, ActionOutput, CurrentElement, ElementName, act, find, usable};
+use super::refusal::failed;
+use crate::registry::prelude::*;
+
+/// The operation.
+pub struct Op;
+
+/// So many names of items are listed.
+const LISTED: usize = 20;
+/// What choosing an item of a combo box is called.
+const CHOOSING: &[&str] = &["click", "press", "activate", "select"];
+
+/// What to select.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct Input {
+    /// The name of the item, exactly, where the target is the combo box or list; left out, the target is the item itself.
+    pub item: Option<String>,
+}
+
+impl Operation for Op {
+    const SPEC: OperationSpec = OperationSpec {
+        name: "ui.select",
+        summary: "Select an item of a list, combo box or row of tabs",
+        details: "The target is the item (list item, row, tab), or the combo box or list with `item`: the one item of this \
+                  name is selected, without opening anything. The element is found again first, as for ui.press, and the \
+                  selection is read back.",
+        example: r#"{"op":"ui.select","target":"B2@s_0a1b2c3d4e","input":{"item":"Landscape"}}"#,
+        ..ACTION
+    };
+    type Input = Input;
+    type Options = NoFields;
+    type Output = ActionOutput;
+    const JUDGED: JudgedFields<Input> = JudgedFields::NONE;
+}
+
+impl RunBlocking for Op {
+    fn run(cx: &Context, permit: &Permit, input: &Input, _: &NoFields) -> Result<ActionOutput, Failure> {
+        let found = find(cx, permit, ElementName::of_target(permit)?)?;
+        let tree = &found.scene.tree;
+        let target = place_of(tree, &found)?;
+        let at = match &input.item {
+            Some(name) => item(tree, target, name)?,
+            None => target,
+        };
+        let item = tree.elements[at].clone();
+        let name = item_name(tree, at).to_owned();
+        let around = |at: usize| std::iter::successors(Some(at), |at| tree.elements[*at].parent).skip(1);
+        let combo = around(at).find(|outer| tree.elements[*outer].role == Role::ComboBox);
+        // Items of a combo box are those of its menu, which chooses them as a click does.
+        let list = match combo {
+            Some(_) if item.role == Role::MenuItem => None,
+            _ => {
+                let list = tree.elements[at]
+                    .parent
+                    .filter(|list| tree.elements[*list].abilities.has(Ability::Choose));
+                Some(tree.elements[list.ok_or_else(|| failed(AccessibilityError::Unable))?].id.clone())
+            }
+        };
+        let id = item.id.clone();
+        let combo = combo.map(|combo| tree.elements[combo].id.clone());
+        let is_selected = |scene: &WindowScene| {
+            let mut all = scene.tree.elements.iter();
+            match &combo {
+                Some(combo) => all.any(|it| it.id == *combo && it.name.trim() == name),
+                None => all.any(|it| it.id == id && it.states.has(State::Selected)),
+            }
+        };
+        let action = Action {
+            verbs: ("select", "selected"),
+            path: if list.is_some() { "selection" } else { "action" },
+            act: &|source, display, id| match &list {
+                Some(list) => source.select(display, list, id),
+                None => source.act(display, id, CHOOSING),
+            },
+            is_done: Some(&is_selected),
+            toggles: false,
+        };
+        let found = usable(CurrentElement { scene: found.scene.clone(), element: item })?;
+        act(cx, permit, &found, &action)
+    }
+}
+
+fn place_of(tree: &ElementTree, found: &CurrentElement) -> Result<usize, Failure> {
+    let place = tree.elements.iter().position(|it| it.id == found.element.id);
+    place.ok_or_else(|| failed(AccessibilityError::Gone))
+}
+
+/// Finds the one item of a name.
+fn item(tree: &ElementTree, list: usize, name: &str) -> Result<usize, Failure> {
+    match items_named(tree, list, name)[..] {
+        [at] => Ok(at),
+        [] => {
+            let all = (list + 1..tree.elements.len())
+                .filter(|at| items_named(tree, list, item_name(tree, *at)).contains(at));
+            let names: Vec<String> = all.map(|at| quoted(item_name(tree, at))).take(LISTED).collect();
+            Err(Failure::new(ErrorCode::ElementNotFound, "no item has this name")
+                .detail("field", "input.item")
+                .detail("items", names)
+                .hint("Use one of the names in `items`, exactly."))
+        }
+        _ => Err(Failure::new(ErrorCode::AmbiguousTarget, "several items have this name")
+            .detail("field", "input.item")
+            .hint("Use ui.see, and select the item itself.")),
+    }
+}
