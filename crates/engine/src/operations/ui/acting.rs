@@ -127,7 +127,11 @@ impl<'a> ElementName<'a> {
 ///
 /// # Errors
 /// A code for each reason; nothing was touched then.
-pub(in crate::operations) fn find(cx: &Context, permit: &Permit, name: ElementName<'_>) -> Result<CurrentElement, Failure> {
+pub(in crate::operations) fn find(
+    cx: &Context,
+    permit: &Permit,
+    name: ElementName<'_>,
+) -> Result<CurrentElement, Failure> {
     usable(find_readable(cx, permit, name)?)
 }
 
