@@ -226,10 +226,12 @@ async fn grow(
         let missing: Vec<RuntimeId> = round
             .iter()
             .filter(|(at, count, states)| {
-                let there = children.of.get(&path(tree, *at)).map_or(0, Vec::len);
+                let cached = children.of.get(&path(tree, *at)).map_or(&[][..], Vec::as_slice);
+                let there = cached.len();
                 let is_short = *count < 0 || usize::try_from(*count).is_ok_and(|count| count > there);
-                // What does not show may be left out: menus that are not open.
-                is_short && states.has(State::Showing) && !is_too_large(*count, *states)
+                // What does not show may be left out: menus that are not open. Of some of these a cache has no order.
+                let is_read = is_short && states.has(State::Showing) || has_no_order(cached);
+                is_read && !is_too_large(*count, *states)
             })
             .map(|(at, ..)| tree.elements[*at].id.clone())
             .collect();
@@ -289,6 +291,12 @@ async fn count_made(
         }
     }
     Ok(())
+}
+
+/// Returns whether two of these elements say that they are at one place.
+fn has_no_order(elements: &[UnplacedElement]) -> bool {
+    let mut places = HashSet::new();
+    !elements.iter().all(|it| places.insert(it.place))
 }
 
 /// Returns whether an element makes its children only when they are asked for, and has too many to ask.
