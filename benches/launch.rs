@@ -29,10 +29,10 @@ mod linux {
     use bailiwick::contract::id;
     use bailiwick::platform::fs::FileId;
     use bailiwick::platform::handle::Handle;
-    use bailiwick::platform::launch::kept::{Control, Event, Input, Kept, KeptRequest, Lifetime};
+    use bailiwick::platform::launch::kept::{Control, Event, Input, KeptRequest, Lifetime, ProcessFiles};
     use bailiwick::platform::launch::{
-        FolderChanges, Hold, InnerSandboxes, LaunchCommand, LaunchRequest, Launcher, PathGrant,
-        ProcessLimits, Protected, ProxyPort, SetGroupId, StandIn, Step,
+        FolderChanges, InnerSandboxes, LaunchCommand, LaunchRequest, Launcher, PathGrant, ProcessLimits,
+        Protected, ProxyPort, SandboxRequest, SetGroupId, StandIn, Step,
     };
 
     const ROUNDS: usize = 400;
@@ -59,7 +59,7 @@ mod linux {
             cwd: File::open(folder.join("root")).expect("opened").into(),
             cwd_path: folder.join("root"),
             port: (network == Network::Hosts).then(proxy),
-            hold: Hold {
+            hold: SandboxRequest {
                 level,
                 network,
                 network_group: None,
@@ -137,7 +137,10 @@ mod linux {
             while !matches!(watcher.next_event().await, Ok(Event::Ended) | Err(_)) {}
         }
         let ended = began.elapsed();
-        assert_eq!(Kept::open(&path).and_then(|kept| kept.status()).expect("a status").exit_code, Some(0));
+        assert_eq!(
+            ProcessFiles::open(&path).and_then(|kept| kept.status()).expect("a status").exit_code,
+            Some(0)
+        );
         std::fs::remove_dir_all(path).expect("removed");
         (started, ended)
     }
@@ -165,7 +168,8 @@ mod linux {
         tokio::time::sleep(Duration::from_secs(2)).await;
         let most = |name: &str| {
             let figures = paths.iter().map(|path| {
-                let keeper = Kept::open(path).and_then(|kept| kept.status()).expect("a status").process_id;
+                let keeper =
+                    ProcessFiles::open(path).and_then(|kept| kept.status()).expect("a status").process_id;
                 let text =
                     std::fs::read_to_string(format!("/proc/{keeper}/smaps_rollup")).unwrap_or_default();
                 let line = text.lines().find(|line| line.starts_with(name)).map(str::to_owned);

@@ -14,7 +14,7 @@ use bailiwick_platform::service_manager::ServiceManager;
 
 use super::file::WRITTEN_BY;
 use super::job::{Job, account};
-use super::manager::{Manager, Standing, Words, done, no_home};
+use super::manager::{Manager, ServiceStatus, Words, done, no_home};
 use super::programs::{ProgramOutput, Programs};
 use super::xml::escaped;
 use crate::installation::limit::Limit;
@@ -119,15 +119,15 @@ impl Manager for Launchd {
         Ok((!said.ok).then(|| said.reason()))
     }
 
-    fn standing(&self) -> Result<Standing, Failure> {
+    fn standing(&self) -> Result<ServiceStatus, Failure> {
         let said = self.ask(&["print", &self.target()])?;
         if !said.ok {
-            return Ok(Standing { is_known: false, is_running: false, words: said.reason() });
+            return Ok(ServiceStatus { is_known: false, is_running: false, words: said.reason() });
         }
         // Its own fields are one step in; deeper ones are of other things.
         let field = said.text.lines().find_map(|line| line.strip_prefix("\tstate = "));
         let words = field.unwrap_or("no state is told").trim().to_owned();
-        Ok(Standing { is_known: true, is_running: words == "running", words })
+        Ok(ServiceStatus { is_known: true, is_running: words == "running", words })
     }
 
     fn take_up(&self, is_changed: bool) -> Result<(), Failure> {

@@ -14,7 +14,7 @@ use crate::installation::home::Home;
 
 /// The state of the service, as its manager reports it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Standing {
+pub struct ServiceStatus {
     /// Whether the manager knows it.
     pub is_known: bool,
     /// Whether it runs.
@@ -65,7 +65,7 @@ pub trait Manager {
     ///
     /// # Errors
     /// As [`Programs::ask`].
-    fn standing(&self) -> Result<Standing, Failure>;
+    fn standing(&self) -> Result<ServiceStatus, Failure>;
 
     /// Has it take up the file, and run the service from now on. One that runs and whose file is as it was is left alone.
     ///

@@ -7,7 +7,7 @@ use bailiwick_providers::edit::{Text, text_diff};
 
 use super::file;
 use super::job::{Job, said_file};
-use super::manager::{Manager, Standing, Words, manager};
+use super::manager::{Manager, ServiceStatus, Words, manager};
 use super::output::{InstallOutput, RemoveOutput, StatusOutput};
 use crate::installation::home::Home;
 use crate::installation::running::RunningNote;
@@ -133,9 +133,9 @@ pub fn status(home: &Home, manager: &dyn Manager) -> Result<StatusOutput, Failur
     let path = installed(manager)?;
     let current = file::read(path) == Some(manager.text(&Job::of(home)?)?);
     let unreachable = manager.unreachable()?;
-    let Standing { is_running: running, words: state, .. } = match &unreachable {
+    let ServiceStatus { is_running: running, words: state, .. } = match &unreachable {
         None => manager.standing()?,
-        Some(why) => Standing {
+        Some(why) => ServiceStatus {
             is_known: false,
             is_running: false,
             words: format!("unknown: it cannot be asked ({why})"),

@@ -13,7 +13,7 @@ use bailiwick_platform::service_manager::ServiceManager;
 
 use super::file::WRITTEN_BY;
 use super::job::Job;
-use super::manager::{Manager, Standing, Words, done, no_home};
+use super::manager::{Manager, ServiceStatus, Words, done, no_home};
 use super::programs::{ProgramOutput, Programs};
 
 /// The unit's name.
@@ -97,10 +97,10 @@ impl Manager for Systemd {
         Ok((!said.ok).then(|| said.reason()))
     }
 
-    fn standing(&self) -> Result<Standing, Failure> {
+    fn standing(&self) -> Result<ServiceStatus, Failure> {
         let words = self.ask(&["is-active", UNIT])?.text;
         let loaded = self.ask(&["show", "--property=LoadState", "--value", UNIT])?.text;
-        Ok(Standing { is_known: loaded == "loaded", is_running: words == "active", words })
+        Ok(ServiceStatus { is_known: loaded == "loaded", is_running: words == "active", words })
     }
 
     fn take_up(&self, is_changed: bool) -> Result<(), Failure> {

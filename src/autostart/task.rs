@@ -16,7 +16,7 @@ use bailiwick_platform::service_manager::ServiceManager;
 
 use super::file::{self, WRITTEN_BY};
 use super::job::Job;
-use super::manager::{Manager, Standing, Words, done};
+use super::manager::{Manager, ServiceStatus, Words, done};
 use super::programs::{ProgramOutput, Programs};
 use super::xml::escaped;
 use crate::installation::home::Home;
@@ -105,16 +105,16 @@ impl Manager for TaskScheduler {
         Ok((!said.ok).then(|| said.reason()))
     }
 
-    fn standing(&self) -> Result<Standing, Failure> {
+    fn standing(&self) -> Result<ServiceStatus, Failure> {
         let said = self.ask(&["/Query", "/TN", &self.name, "/FO", "CSV", "/NH", "/V"])?;
         if !said.ok {
-            return Ok(Standing { is_known: false, is_running: false, words: said.reason() });
+            return Ok(ServiceStatus { is_known: false, is_running: false, words: said.reason() });
         }
         let fields = csv_fields(said.text.lines().next().unwrap_or_default());
         // Computer, name, next run, status, logon mode, last run, last result, …
         let words = fields.get(3).cloned().unwrap_or_else(|| "no state is told".to_owned());
         let is_running = fields.get(6).is_some_and(|result| result == RUNS);
-        Ok(Standing { is_known: true, is_running, words })
+        Ok(ServiceStatus { is_known: true, is_running, words })
     }
 
     fn take_up(&self, is_changed: bool) -> Result<(), Failure> {

@@ -18,7 +18,7 @@ use bailiwick_platform::service_manager::{ServiceManager, service_manager};
 
 use super::job::Job;
 use super::launchd::{LABEL, Launchd};
-use super::manager::{Manager, Standing};
+use super::manager::{Manager, ServiceStatus};
 use super::programs::Programs;
 use super::systemd::Systemd;
 use super::task::TaskScheduler;
@@ -286,7 +286,7 @@ fn launchd_is_asked_to_load_start_end_and_forget_the_agent() {
     fs::write(temporary.folder.join("bin/loaded"), "not running").expect("written");
     assert_eq!(
         launchd.standing().ok(),
-        Some(Standing { is_known: true, is_running: false, words: "not running".to_owned() })
+        Some(ServiceStatus { is_known: true, is_running: false, words: "not running".to_owned() })
     );
     service::start(&temporary.home, &launchd).expect("started");
     assert_eq!(temporary.asked(), [format!("launchctl kickstart {target}")]);

@@ -27,7 +27,7 @@ pub const USUAL_NAME: &str = "bailiwick";
 /// When Bailiwick's own files cannot be read.
 pub fn look(home: &Home, project: Option<&Path>) -> Result<ListOutput, Failure> {
     let config = home.config_if_there()?.unwrap_or_else(|| Config::new(String::new(), String::new()));
-    let look = Look {
+    let look = SettingsReader {
         connection: Connection::new(home, &config),
         records: Records::load(home)?,
         tokens: home.tokens()?,
@@ -73,13 +73,13 @@ fn caller_in(entry: &Value) -> Option<&str> {
     words.iter().position(|it| *it == "--caller").and_then(|at| words.get(at + 1)).copied()
 }
 
-struct Look {
+struct SettingsReader {
     connection: Connection,
     records: Records,
     tokens: Tokens,
 }
 
-impl Look {
+impl SettingsReader {
     fn add(&self, kind: ClientKind, found: Option<&Path>, place: SettingsPlace, to: &mut Vec<ListedClient>) {
         let id = kind.facts().id;
         let listed =

@@ -9,7 +9,7 @@ use crate::installation::text::to_user;
 /// How something stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Standing {
+pub enum CheckState {
     /// It was checked, and is valid.
     Ok,
     /// It works, but not as it should, or not as the user may think.
@@ -26,7 +26,7 @@ pub struct Finding {
     /// The stable name of the check, such as `config-mode`.
     pub check: &'static str,
     /// Its state.
-    pub standing: Standing,
+    pub standing: CheckState,
     /// What was seen.
     pub says: String,
     /// What to do; none if it is valid.
@@ -57,7 +57,7 @@ impl Findings {
 
     /// Notes what is valid.
     pub fn ok(&mut self, check: &'static str, says: impl Into<String>) {
-        self.add(check, Standing::Ok, says.into(), None);
+        self.add(check, CheckState::Ok, says.into(), None);
     }
 
     /// Notes what is not as it should be.
@@ -67,7 +67,7 @@ impl Findings {
         says: impl Into<String>,
         fix: impl Into<String>,
     ) -> &mut Finding {
-        self.add(check, Standing::Warn, says.into(), Some(fix.into()))
+        self.add(check, CheckState::Warn, says.into(), Some(fix.into()))
     }
 
     /// Notes what does not work.
@@ -77,13 +77,13 @@ impl Findings {
         says: impl Into<String>,
         fix: impl Into<String>,
     ) -> &mut Finding {
-        self.add(check, Standing::Fail, says.into(), Some(fix.into()))
+        self.add(check, CheckState::Fail, says.into(), Some(fix.into()))
     }
 
     fn add(
         &mut self,
         check: &'static str,
-        standing: Standing,
+        standing: CheckState,
         says: String,
         fix: Option<String>,
     ) -> &mut Finding {
@@ -98,7 +98,7 @@ impl Findings {
     }
 
     /// Counts those that are in a way.
-    pub fn count(&self, standing: Standing) -> usize {
+    pub fn count(&self, standing: CheckState) -> usize {
         self.list.iter().filter(|finding| finding.standing == standing).count()
     }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::finding::{Finding, Standing};
+use super::finding::{CheckState, Finding};
 
 /// How many checks stand how.
 #[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
@@ -35,7 +35,7 @@ pub struct CheckView {
     /// The stable name of the check, such as `config-mode`.
     pub check: &'static str,
     /// Its state.
-    pub standing: Standing,
+    pub standing: CheckState,
     /// What was seen.
     pub says: String,
     /// What to do; null if it is valid.

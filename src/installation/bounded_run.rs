@@ -16,7 +16,7 @@ const REST: Duration = Duration::from_secs(2);
 
 /// How a program ended.
 #[derive(Debug)]
-pub struct Ended {
+pub struct RunEnd {
     /// Its exit status.
     pub status: ExitStatus,
     /// What it said on standard output.
@@ -25,7 +25,7 @@ pub struct Ended {
     pub err: String,
 }
 
-impl Ended {
+impl RunEnd {
     /// Returns what it said, on whichever stream, without blanks around it.
     pub fn said(&self) -> String {
         let parts = [self.out.trim(), self.err.trim()];
@@ -46,7 +46,7 @@ pub enum Unfinished {
 ///
 /// # Errors
 /// See [`Unfinished`].
-pub fn run_to_end(command: &mut Command, limit: &Limit, time: Duration) -> Result<Ended, Unfinished> {
+pub fn run_to_end(command: &mut Command, limit: &Limit, time: Duration) -> Result<RunEnd, Unfinished> {
     let mut child = command
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
@@ -65,7 +65,7 @@ pub fn run_to_end(command: &mut Command, limit: &Limit, time: Duration) -> Resul
     let said = |text: Option<Receiver<String>>| {
         text.and_then(|text| text.recv_timeout(REST).ok()).unwrap_or_default()
     };
-    Ok(Ended { status, out: said(out), err: said(err) })
+    Ok(RunEnd { status, out: said(out), err: said(err) })
 }
 
 /// Reads a pipe on a thread of its own, so that the program is never stopped by a full one.

@@ -9,7 +9,7 @@ use bailiwick_history::{Entry, State};
 /// How a request stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Standing {
+pub enum RequestState {
     /// It has gone on for a while and has not ended; it is told of again when it has.
     Running,
     /// It succeeded.
@@ -33,7 +33,7 @@ pub enum Event {
         /// When it came, in RFC 3339.
         at: String,
         /// Its state.
-        standing: Standing,
+        standing: RequestState,
         /// How long it took, in milliseconds; null while it runs.
         duration_ms: Option<f64>,
         /// Who asked, as the history names them.
@@ -112,11 +112,11 @@ impl Event {
                 let text = entry.summary.clone().filter(|text| !text.is_empty());
                 return Self::Notice { text: text.unwrap_or_else(|| "the history was tidied up".to_owned()) };
             }
-            (State::Unfinished, _, _) => Standing::Running,
-            (State::Finished, None, _) => Standing::Ok,
-            (State::Finished, Some("approval_required"), _) => Standing::Asks,
-            (State::Finished, Some(_), Some(_)) => Standing::Refused,
-            (State::Finished, Some(_), None) => Standing::Failed,
+            (State::Unfinished, _, _) => RequestState::Running,
+            (State::Finished, None, _) => RequestState::Ok,
+            (State::Finished, Some("approval_required"), _) => RequestState::Asks,
+            (State::Finished, Some(_), Some(_)) => RequestState::Refused,
+            (State::Finished, Some(_), None) => RequestState::Failed,
         };
         #[expect(clippy::cast_precision_loss, reason = "no request takes as long as 2^53 microseconds")]
         let took = entry.duration_us as f64 / 1_000.0;
@@ -124,7 +124,7 @@ impl Event {
             operation_id: entry.operation_id.clone(),
             at: rfc3339(entry.at_ms),
             standing,
-            duration_ms: (standing != Standing::Running).then_some(took),
+            duration_ms: (standing != RequestState::Running).then_some(took),
             caller: entry.caller.clone(),
             client: entry.client.clone(),
             transport: entry.transport.clone(),

@@ -79,7 +79,7 @@ pub const SCHEMAS: &[CommandSchema] = &[
     row::<scope::ScopeRemoveOutput>("scope remove", "scope.remove"),
     row::<scope::ScopeShowOutput>("scope show", "scope.show"),
     row::<screen_status::ScreenStatusOutput>("screen status", "screen.status"),
-    row::<start::Started>("serve", "serve"),
+    row::<start::StartOutput>("serve", "serve"),
     row::<event::Event>("serve --log", "serve.events"),
     row::<service::InstallOutput>("service install", "service.install"),
     row::<service::RemoveOutput>("service remove", "service.remove"),

@@ -41,7 +41,7 @@ const FIRST_TOKEN: &str = "There was no token yet, so this is the owner's. With 
 /// What `start --json` prints once it serves.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Started {
+pub struct StartOutput {
     /// Always true.
     ok: bool,
     /// The URL of the MCP endpoint.
@@ -92,7 +92,7 @@ pub fn run(home: Home, printer: Printer, args: &StartArgs) -> Result<(), Failure
         let bound = Server::bind(Arc::clone(&service), Arc::clone(&keys), settings).await;
         let server = bound.map_err(|failure| with_holder(failure, &wanted.0, wanted.1))?;
         let address = server.address();
-        let started = Started {
+        let started = StartOutput {
             ok: true,
             url: url(server.fingerprint().is_some(), &address.ip().to_string(), address.port()),
             address: address.to_string(),
@@ -158,7 +158,7 @@ fn form(printer: Printer, args: &StartArgs) -> Option<Form> {
 
 fn announce(
     printer: Printer,
-    started: &Started,
+    started: &StartOutput,
     (has_tokens, needs_token): (bool, bool),
     public_url: Option<&PublicUrl>,
     secret: Option<String>,

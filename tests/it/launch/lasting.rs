@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 
 use bailiwick::contract::command::Containment;
 use bailiwick::platform::launch::kept::{
-    Control, Event, Input, Kept, KeptRequest, Lifetime, State, Status, Stream, TerminalSize,
+    Control, Event, Input, KeptRequest, Lifetime, ProcessFiles, State, Status, Stream, TerminalSize,
 };
-use bailiwick::platform::launch::{Held, LaunchError, LaunchRequest, Step};
+use bailiwick::platform::launch::{ActiveSandbox, LaunchError, LaunchRequest, Step};
 
 use super::place::{Place, wait_for};
 use crate::patience::{PATIENCE, eventually};
@@ -15,8 +15,8 @@ use crate::patience::{PATIENCE, eventually};
 /// A process that lasts, seen from a service.
 pub struct Lasting {
     pub folder: PathBuf,
-    pub kept: Kept,
-    pub held: Held,
+    pub kept: ProcessFiles,
+    pub held: ActiveSandbox,
 }
 
 /// Creates a request for a plan with pipes, in a folder of its own.
@@ -55,7 +55,7 @@ pub fn at_terminal(place: &Place, level: Containment, plan: Vec<Step>) -> KeptRe
 pub fn try_start(place: &Place, request: KeptRequest) -> Result<Lasting, LaunchError> {
     let folder = request.folder.clone();
     let held = wait_for(place.launcher.start_kept(request))?;
-    let kept = Kept::open(&folder).expect("opened");
+    let kept = ProcessFiles::open(&folder).expect("opened");
     Ok(Lasting { folder, kept, held })
 }
 
@@ -67,7 +67,7 @@ pub fn start(place: &Place, request: KeptRequest) -> Lasting {
 impl Lasting {
     /// Opens what a process left that another service started.
     pub fn found(folder: &Path) -> Self {
-        let kept = Kept::open(folder).expect("opened");
+        let kept = ProcessFiles::open(folder).expect("opened");
         let held = kept.status().expect("a status").held;
         Self { folder: folder.to_owned(), kept, held }
     }

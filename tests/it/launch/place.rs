@@ -10,8 +10,8 @@ use std::sync::LazyLock;
 use bailiwick::contract::command::{Containment, Joiner, Network, Redirect};
 use bailiwick::platform::fs::FileId;
 use bailiwick::platform::launch::{
-    Closed, Ended, FolderChanges, Hold, InnerSandboxes, Job, LaunchCommand, LaunchError, LaunchRequest,
-    Launcher, PathGrant, ProcessLimits, Protected, SetGroupId, StandIn, Step,
+    FolderChanges, HiddenPath, InnerSandboxes, Job, LaunchCommand, LaunchError, LaunchRequest, Launcher,
+    PathGrant, PlanEnd, ProcessLimits, Protected, SandboxRequest, SetGroupId, StandIn, Step,
 };
 
 use crate::temporary::TemporaryFolder;
@@ -48,7 +48,7 @@ pub struct Place {
 /// How a plan ended, and what it wrote.
 #[derive(Debug)]
 pub struct Ran {
-    pub ended: Ended,
+    pub ended: PlanEnd,
     pub out: String,
     pub err: String,
 }
@@ -172,7 +172,7 @@ impl Place {
     pub fn request(&self, level: Containment, plan: Vec<Step>) -> (LaunchRequest, File, File) {
         let (out, stdout) = pipe();
         let (err, stderr) = pipe();
-        let hold = Hold {
+        let hold = SandboxRequest {
             level,
             network: self.network,
             network_group: None,
@@ -187,7 +187,7 @@ impl Place {
             closed: self
                 .closed
                 .iter()
-                .map(|path| Closed { path: path.clone(), reads_blank: false })
+                .map(|path| HiddenPath { path: path.clone(), reads_blank: false })
                 .collect(),
             lacks_closed: false,
             home: grant(&self.folder.path().join("home")),

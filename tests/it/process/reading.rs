@@ -8,7 +8,7 @@ use bailiwick::config::ProcessLifetime;
 use bailiwick::contract::{Containment, Network, id::new_id};
 use bailiwick::platform::dirs::Dirs;
 use bailiwick::platform::launch::kept::{RingWriter, State, Status, StatusWriter, Stream};
-use bailiwick::platform::launch::{Held, Launcher};
+use bailiwick::platform::launch::{ActiveSandbox, Launcher};
 use bailiwick::providers::process::text::{TextPage, TextRange, take};
 use bailiwick::providers::process::{Cursor, Facts, Process, Processes, last_lines};
 use proptest::prelude::*;
@@ -61,7 +61,7 @@ impl Written {
             timed_out: false,
             left_killed: 0,
             memory_excess: None,
-            held: Held {
+            held: ActiveSandbox {
                 level: Containment::None,
                 network: Network::Full,
                 degraded: true,

@@ -96,7 +96,7 @@ pub use entry_mode::CAN_RESTORE_TREES;
 pub use file_lock::FileLock;
 pub use guard::{Exposure, create_private_dir};
 pub use holes::next_data;
-pub use opened::Opened;
+pub use opened::ReadableFile;
 pub use own_file::{FileStamp, OwnFileError, Secrecy, open_own_file, read_own_file};
 pub use ownership::{Others, Owner, Ownership};
 pub use private::{create_private_file, new_private_file, replace_file, replace_private_file};

@@ -9,10 +9,10 @@ use tokio::net::UnixStream;
 
 use super::handing;
 use super::kept::AdoptRequest;
-use super::kept::start::Adopting;
+use super::kept::start::KeeperStart;
 use super::protect::Placeholders;
 use super::wire::{ADOPT, KEEP, MAX_MESSAGE_BYTES, Report, STOP};
-use super::{Ended, Held, LaunchError};
+use super::{ActiveSandbox, LaunchError, PlanEnd};
 use bailiwick_contract::command::{Containment, Network};
 
 /// How long killing may take before what stands for protected names is taken away nevertheless.
@@ -23,8 +23,8 @@ const MAX_WAIT: Duration = Duration::from_secs(20);
 pub struct Job {
     /// None once it is dropped.
     control: Option<Control>,
-    held: Held,
-    ended: Option<Result<Ended, LaunchError>>,
+    held: ActiveSandbox,
+    ended: Option<Result<PlanEnd, LaunchError>>,
     placeholders: Placeholders,
     /// The process that took it.
     launcher: Option<u32>,
@@ -59,7 +59,7 @@ impl Job {
         placeholders: Placeholders,
     ) -> Result<Self, LaunchError> {
         let control = Control { socket, received: Vec::new() };
-        let unknown = Held {
+        let unknown = ActiveSandbox {
             level: Containment::None,
             network: Network::Full,
             degraded: true,
@@ -87,13 +87,13 @@ impl Job {
     ///
     /// # Errors
     /// Where it was given up before.
-    pub async fn keep(mut self) -> Result<Held, LaunchError> {
+    pub async fn keep(mut self) -> Result<ActiveSandbox, LaunchError> {
         self.control()?.send(&[KEEP]).await;
         Ok(self.held.clone())
     }
 
     /// Asks the supervisor to become a keeper. Returns its number; none if the plan has ended before.
-    pub(super) async fn adopt(&mut self, request: &AdoptRequest<'_>, adopting: &Adopting) -> Option<u32> {
+    pub(super) async fn adopt(&mut self, request: &AdoptRequest<'_>, adopting: &KeeperStart) -> Option<u32> {
         let mut head = [0; 5];
         head[0] = ADOPT;
         let length = u32::try_from(adopting.message.len()).unwrap_or(u32::MAX);
@@ -133,7 +133,7 @@ impl Job {
     }
 
     /// Returns what holds the plan.
-    pub fn held(&self) -> &Held {
+    pub fn held(&self) -> &ActiveSandbox {
         &self.held
     }
 
@@ -143,7 +143,7 @@ impl Job {
     ///
     /// # Errors
     /// [`LaunchError`] where a later step could not be started, or the supervisor is lost.
-    pub async fn ended(&mut self) -> Result<Ended, LaunchError> {
+    pub async fn ended(&mut self) -> Result<PlanEnd, LaunchError> {
         if let Some(ended) = &self.ended {
             return ended.clone();
         }
@@ -154,11 +154,11 @@ impl Job {
     }
 
     /// Returns the end that the last report tells. Nothing of the plan is left then.
-    fn end_of(&mut self, report: Result<Report, LaunchError>) -> Result<Ended, LaunchError> {
+    fn end_of(&mut self, report: Result<Report, LaunchError>) -> Result<PlanEnd, LaunchError> {
         self.placeholders = Placeholders::default();
         match report {
             Ok(Report::Ended { exit_code, signal, left_killed, memory_excess }) => {
-                Ok(Ended { exit_code, signal, held: self.held.clone(), left_killed, memory_excess })
+                Ok(PlanEnd { exit_code, signal, held: self.held.clone(), left_killed, memory_excess })
             }
             Ok(Report::Failed(error)) | Err(error) => Err(error),
             Ok(Report::Running { .. } | Report::Adopted { .. }) => Err(LaunchError::Lost),

@@ -7,10 +7,10 @@ use std::time::Duration;
 use tokio::net::UnixStream;
 
 use super::connection::{Connection, Parcel};
-use super::kept::start::Adopting;
-use super::kept::{AdoptRequest, Adopted, KeptRequest};
+use super::kept::start::KeeperStart;
+use super::kept::{AdoptRequest, AdoptionOutcome, KeptRequest};
 use super::protect::Placeholders;
-use super::{Held, Job, LaunchError, LaunchRequest};
+use super::{ActiveSandbox, Job, LaunchError, LaunchRequest};
 
 /// How long it may take until a job runs. As a rule that is milliseconds.
 const MAX_START: Duration = Duration::from_secs(10);
@@ -96,7 +96,7 @@ impl Launcher {
     ///
     /// # Errors
     /// [`LaunchError`]; nothing is running then.
-    pub async fn start_kept(&self, request: KeptRequest) -> Result<Held, LaunchError> {
+    pub async fn start_kept(&self, request: KeptRequest) -> Result<ActiveSandbox, LaunchError> {
         super::levels::check(&request.hold)?;
         let start = super::kept::start::Start::new(request, self.life()?)?;
         let (control, process) = self.send(&start.parcel, &start.also()).await?;
@@ -114,12 +114,16 @@ impl Launcher {
     ///
     /// # Errors
     /// [`LaunchError`] where it cannot be tried; the job runs as before then.
-    pub async fn adopt(&self, job: &mut Job, request: &AdoptRequest<'_>) -> Result<Adopted, LaunchError> {
-        let adopting = Adopting::new(request, job.held().clone(), self.life()?)?;
+    pub async fn adopt(
+        &self,
+        job: &mut Job,
+        request: &AdoptRequest<'_>,
+    ) -> Result<AdoptionOutcome, LaunchError> {
+        let adopting = KeeperStart::new(request, job.held().clone(), self.life()?)?;
         let asked = tokio::time::timeout(MAX_START, job.adopt(request, &adopting)).await;
         let Some(process_id) = asked.unwrap_or_else(|_| job.give_up()) else {
             adopting.remove();
-            return Ok(Adopted::Ended);
+            return Ok(AdoptionOutcome::Ended);
         };
         let placeholders = job.take_placeholders();
         let connection = self.connection.lock().await;
@@ -128,7 +132,7 @@ impl Launcher {
             let _ = connection.adopt(process_id, &placeholders).await;
         }
         placeholders.hand_over();
-        Ok(Adopted::Kept)
+        Ok(AdoptionOutcome::Kept)
     }
 
     fn life(&self) -> Result<BorrowedFd<'_>, LaunchError> {

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use super::{FolderChanges, Hold, LaunchError};
+use super::{FolderChanges, LaunchError, SandboxRequest};
 use bailiwick_contract::command::{Containment, Network};
 
 /// What this computer can do, found out once.
@@ -50,7 +50,7 @@ pub fn levels_are_known() -> bool {
 static LEVELS: OnceLock<Levels> = OnceLock::new();
 
 /// Checks that a plan can be held as it is wanted.
-pub(super) fn check(hold: &Hold) -> Result<(), LaunchError> {
+pub(super) fn check(hold: &SandboxRequest) -> Result<(), LaunchError> {
     if let Some(missing) = levels().missing(hold.level) {
         return Err(LaunchError::Level(missing.to_owned()));
     }

@@ -59,8 +59,8 @@ pub use overlay_port::{OverlayPort, is_opaque, is_stand_in};
 pub use process::serve_if_asked;
 pub use proxy_port::ProxyPort;
 pub use request::{
-    Closed, Ended, FolderChanges, Held, Hold, InnerSandboxes, LaunchCommand, LaunchRequest, MemoryExcess,
-    PathGrant, ProcessLimits, Protected, SetGroupId, StandIn, Step,
+    ActiveSandbox, FolderChanges, HiddenPath, InnerSandboxes, LaunchCommand, LaunchRequest, MemoryExcess,
+    PathGrant, PlanEnd, ProcessLimits, Protected, SandboxRequest, SetGroupId, StandIn, Step,
 };
 #[cfg(all(target_os = "linux", not(feature = "portable-launch")))]
 pub(crate) use sys::bound_allocator;

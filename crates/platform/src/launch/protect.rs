@@ -18,7 +18,7 @@ use rustix::io::Errno;
 
 use super::flags::FOLDER;
 use super::wire::Pin;
-use super::{FolderChanges, Hold, LaunchError, PathGrant, Protected, StandIn};
+use super::{FolderChanges, LaunchError, PathGrant, Protected, SandboxRequest, StandIn};
 use crate::fs::FileId;
 
 /// The time of change that marks a placeholder, in seconds since the epoch: nobody has used it since it was made. Even,
@@ -92,7 +92,7 @@ impl Drop for Placeholder {
 }
 
 /// Finds what protects the names, and makes placeholders for missing ones.
-pub(super) fn protect(hold: &Hold) -> Result<(Vec<Pin>, Placeholders), LaunchError> {
+pub(super) fn protect(hold: &SandboxRequest) -> Result<(Vec<Pin>, Placeholders), LaunchError> {
     let mut pins = Vec::new();
     let mut placeholders = Placeholders::default();
     for protected in &hold.protected {

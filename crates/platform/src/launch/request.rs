@@ -20,7 +20,7 @@ pub struct LaunchRequest {
     /// The path of the working folder. Inside a sandbox it is opened by this path and must be the same folder.
     pub cwd_path: PathBuf,
     /// How strongly the plan is held.
-    pub hold: Hold,
+    pub hold: SandboxRequest,
     /// The plan's end of a [`ProxyPort`](super::ProxyPort), of [`Network::Hosts`] and of nothing else: a NUL in a value of
     /// the environment is replaced by the number of the port there. Of [`FolderChanges::Discarded`], and of nothing else,
     /// the plan's end of an [`OverlayPort`](super::OverlayPort).
@@ -89,7 +89,7 @@ pub struct LaunchCommand {
 
 /// How strongly a plan is held, and what exists for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Hold {
+pub struct SandboxRequest {
     /// The level that must be in force, or nothing starts.
     pub level: Containment,
     /// What may be reached over the network.
@@ -106,7 +106,7 @@ pub struct Hold {
     /// Whether `protected` is known to lack names that it should have: the result then says that names stay open.
     pub lacks_protected: bool,
     /// Files and folders in the roots that the plan cannot read, rename or remove. Only the full level hides them.
-    pub closed: Vec<Closed>,
+    pub closed: Vec<HiddenPath>,
     /// Whether `closed` is known to lack what it should have, or is not enforced: the result then says so.
     pub lacks_closed: bool,
     /// The private folder, used as `HOME`; can be read and written.
@@ -121,7 +121,7 @@ pub struct Hold {
 
 /// A file or folder that is hidden.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Closed {
+pub struct HiddenPath {
     /// The absolute path.
     pub path: PathBuf,
     /// Whether a file can be read all the same, and has nothing but line feeds, as many as it has bytes.
@@ -244,7 +244,7 @@ pub struct MemoryExcess {
 
 /// What was in force around a plan, as the processes themselves found it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Held {
+pub struct ActiveSandbox {
     /// The level.
     pub level: Containment,
     /// What could be reached over the network; never more than was asked for, unless `level` is none.
@@ -259,13 +259,13 @@ pub struct Held {
 
 /// How a plan ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ended {
+pub struct PlanEnd {
     /// The exit code of the last command that ran, unless a signal ended it.
     pub exit_code: Option<i32>,
     /// The signal that ended the last command that ran.
     pub signal: Option<i32>,
     /// What was in force.
-    pub held: Held,
+    pub held: ActiveSandbox,
     /// How many processes were still there at the end, and were killed.
     pub left_killed: u32,
     /// What it took when it was ended for taking more memory than it may.

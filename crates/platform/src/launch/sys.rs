@@ -13,7 +13,7 @@ use nix::libc;
 
 /// Which side of a fork this is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Forked {
+pub(super) enum ForkSide {
     /// The new process.
     Child,
     /// The old process, with the number of the new one.
@@ -27,20 +27,20 @@ fn checked(result: libc::c_long) -> io::Result<libc::c_long> {
 /// Forks this process, the child into new namespaces of the given kinds (`CLONE_NEW…`; 0 for none).
 ///
 /// In a process with several threads the child may make system calls only: [`super::levels`] does so.
-pub(super) fn fork_into(namespaces: i32) -> io::Result<Forked> {
+pub(super) fn fork_into(namespaces: i32) -> io::Result<ForkSide> {
     let flags = libc::c_long::from(namespaces | libc::SIGCHLD);
     // SAFETY: without CLONE_VM the child has a copy of all memory, and a null stack means that it continues
     // with this one, as fork does. No memory is shared, so nothing of the parent can be disturbed.
     let pid = checked(unsafe { libc::syscall(libc::SYS_clone, flags, 0, 0, 0, 0) })?;
     Ok(match i32::try_from(pid) {
-        Ok(0) => Forked::Child,
-        Ok(pid) => Forked::Parent(pid),
+        Ok(0) => ForkSide::Child,
+        Ok(pid) => ForkSide::Parent(pid),
         Err(_) => return Err(io::Error::from_raw_os_error(libc::EOVERFLOW)),
     })
 }
 
 /// Forks this process.
-pub(super) fn fork() -> io::Result<Forked> {
+pub(super) fn fork() -> io::Result<ForkSide> {
     fork_into(0)
 }
 

@@ -9,8 +9,8 @@ use super::held::{Names, layer, open};
 use super::kept::TerminalSize;
 use super::kept::ring::RingPosition;
 use super::{
-    Closed, FolderChanges, Held, Hold, InnerSandboxes, LaunchCommand, LaunchError, MemoryExcess, PathGrant,
-    ProcessLimits, Protected, SetGroupId, StandIn, Step,
+    ActiveSandbox, FolderChanges, HiddenPath, InnerSandboxes, LaunchCommand, LaunchError, MemoryExcess,
+    PathGrant, ProcessLimits, Protected, SandboxRequest, SetGroupId, StandIn, Step,
 };
 use crate::fs::FileId;
 use crate::names::{OsStrExt, OsStringExt};
@@ -34,7 +34,7 @@ pub(super) struct Order {
     pub(super) plan: Vec<Step>,
     pub(super) environment: Vec<(OsString, OsString)>,
     pub(super) cwd_path: PathBuf,
-    pub(super) hold: Hold,
+    pub(super) hold: SandboxRequest,
     pub(super) limits: ProcessLimits,
     /// What `hold.protected` comes to, in the order of mounting.
     pub(super) pins: Vec<Pin>,
@@ -80,10 +80,10 @@ pub(super) enum Report {
 
 impl Report {
     /// Returns what holds a plan that runs.
-    pub(super) fn held(&self) -> Option<Held> {
+    pub(super) fn held(&self) -> Option<ActiveSandbox> {
         let Self::Running { level, network, degraded, layers, open } = *self else { return None };
         let (layers, open) = (Names(layers).show(layer::NAMES), Names(open).show(open::NAMES));
-        Some(Held { level, network, degraded, layers, open })
+        Some(ActiveSandbox { level, network, degraded, layers, open })
     }
 }
 
@@ -354,7 +354,7 @@ impl Order {
             plan,
             environment: reader.list(|reader| Ok((reader.text()?, reader.text()?)))?,
             cwd_path: reader.path()?,
-            hold: Hold {
+            hold: SandboxRequest {
                 level: reader.level()?,
                 network: reader.network()?,
                 read_only: reader.list(Reader::grant)?,
@@ -363,7 +363,7 @@ impl Order {
                     .list(|reader| Ok(Protected { path: reader.path()?, stand_in: reader.stand_in()? }))?,
                 lacks_protected: reader.flag()?,
                 closed: reader
-                    .list(|reader| Ok(Closed { path: reader.path()?, reads_blank: reader.flag()? }))?,
+                    .list(|reader| Ok(HiddenPath { path: reader.path()?, reads_blank: reader.flag()? }))?,
                 lacks_closed: reader.flag()?,
                 home: reader.grant()?,
                 inner: if reader.flag()? { InnerSandboxes::Allowed } else { InnerSandboxes::Refused },

@@ -18,7 +18,9 @@ use bailiwick_config::SandboxLevel;
 use bailiwick_contract::{Cancel, Containment, ErrorCode, FOR_USER, Failure, Network, SCOPE};
 use bailiwick_platform::dirs::Dirs;
 use bailiwick_platform::fs::create_private_dir;
-use bailiwick_platform::launch::{FolderChanges, Hold, InnerSandboxes, Launcher, PathGrant, SetGroupId};
+use bailiwick_platform::launch::{
+    FolderChanges, InnerSandboxes, Launcher, PathGrant, SandboxRequest, SetGroupId,
+};
 use bailiwick_platform::machine::user_name;
 use bailiwick_policy::command::PermittedCommand;
 use bailiwick_policy::{AllRoots, PermittedPath, Scope};
@@ -257,7 +259,7 @@ const PROJECT_SETTINGS: &str = ".codex/config.toml";
 
 /// The folders and the environment of a run.
 struct RunEnvironment {
-    hold: Hold,
+    hold: SandboxRequest,
     environment: Vec<(OsString, OsString)>,
     readable: Vec<PathBuf>,
     /// The homes of Codex, the scope's and the user's, where they are in a root or among temporary files.
@@ -343,7 +345,7 @@ impl RunEnvironment {
             let_git_pass(&mut variables);
         }
         Ok(Self {
-            hold: Hold {
+            hold: SandboxRequest {
                 level: found.level,
                 // Codex speaks to its provider; what its commands may reach is for its own sandbox to hold.
                 network: Network::Full,
@@ -417,7 +419,7 @@ fn asks_version(around: &CodexContext, found: &FoundCodex) -> Result<ReadyComman
         environment: environment(&BTreeMap::new(), &[], None, &found.home, Path::new(SANDBOX_TEMPORARY)),
         cwd: cwd.into(),
         cwd_path: found.home.clone(),
-        hold: Hold {
+        hold: SandboxRequest {
             level: found.level,
             network: Network::None,
             network_group: None,

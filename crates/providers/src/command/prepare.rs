@@ -16,8 +16,8 @@ use bailiwick_platform::fs::{FileId, create_private_dir};
 use bailiwick_platform::handle::Handle;
 use bailiwick_platform::launch::kept::{Input, KeptRequest, Lifetime, TerminalSize};
 use bailiwick_platform::launch::{
-    Closed, FolderChanges, Hold, InnerSandboxes, LaunchCommand, OverlayPort, PathGrant, ProcessLimits,
-    Protected, ProxyPort, SetGroupId, Step, hides_files, holds_names,
+    FolderChanges, HiddenPath, InnerSandboxes, LaunchCommand, OverlayPort, PathGrant, ProcessLimits,
+    Protected, ProxyPort, SandboxRequest, SetGroupId, Step, hides_files, holds_names,
 };
 use bailiwick_policy::command::{CommandLimits, CommandPolicy, PermittedCommand};
 use bailiwick_policy::{AllRoots, PermittedPath, Scope, ScopeRoot};
@@ -114,7 +114,7 @@ pub struct ReadyCommand {
     pub(super) environment: Vec<(OsString, OsString)>,
     pub(super) cwd: Handle,
     pub(super) cwd_path: PathBuf,
-    pub(super) hold: Hold,
+    pub(super) hold: SandboxRequest,
     pub(super) limits: ProcessLimits,
     pub(super) temporary: Option<TemporaryFolder>,
     /// What it may reach by a proxy.
@@ -165,7 +165,7 @@ pub struct Tool {
     /// The path of the working folder.
     pub cwd_path: PathBuf,
     /// How it is held.
-    pub hold: Hold,
+    pub hold: SandboxRequest,
     /// What it may use up.
     pub limits: ProcessLimits,
     /// What it has left for Git to run later is looked for with this.
@@ -361,7 +361,7 @@ impl CommandRequest {
             environment: variables,
             cwd: folder.into_handle(),
             cwd_path,
-            hold: Hold {
+            hold: SandboxRequest {
                 level,
                 network: policy.network,
                 network_group: self.network_group(policy),
@@ -418,7 +418,7 @@ pub(in super::super) struct Roots {
     /// Whether some of those may be missing.
     pub lacks_protected: bool,
     /// Files and folders in them that it cannot read.
-    pub closed: Vec<Closed>,
+    pub closed: Vec<HiddenPath>,
     /// Whether some of those may be missing, or none is enforced.
     pub lacks_closed: bool,
     /// Tells afterwards what the command has left.

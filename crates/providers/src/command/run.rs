@@ -8,7 +8,7 @@ use tokio::task::JoinHandle;
 
 use bailiwick_contract::{ErrorCode, Failure};
 use bailiwick_platform::launch::kept::Stream;
-use bailiwick_platform::launch::{Ended, Held, Job, LaunchError, LaunchRequest, Launcher, pipe};
+use bailiwick_platform::launch::{ActiveSandbox, Job, LaunchError, LaunchRequest, Launcher, PlanEnd, pipe};
 
 use super::capture::{Capture, CapturedStream};
 use super::prepare::{ReadyCommand, start_proxy};
@@ -46,7 +46,7 @@ pub struct Running<'a> {
 #[derive(Debug)]
 pub struct Ran {
     /// Exit, signal, and what held it; none if even killing it was not confirmed in time.
-    pub ended: Option<Ended>,
+    pub ended: Option<PlanEnd>,
     /// Whether its time was over before it ended on its own.
     pub timed_out: bool,
     /// What was kept of standard output.
@@ -159,7 +159,7 @@ impl Run {
     }
 
     /// Returns what holds it.
-    pub fn held(&self) -> &Held {
+    pub fn held(&self) -> &ActiveSandbox {
         self.job.held()
     }
 
@@ -223,7 +223,7 @@ impl Run {
         &mut self,
         until: Instant,
         hear: &mut Listener<'_>,
-    ) -> Option<Result<Ended, LaunchError>> {
+    ) -> Option<Result<PlanEnd, LaunchError>> {
         let mut over = std::pin::pin!(tokio::time::sleep_until(until.into()));
         loop {
             let (stream, length) = tokio::select! {

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use bailiwick_contract::{Cancel, Containment, ErrorCode, Failure, Network};
 use bailiwick_platform::dirs::Dirs;
 use bailiwick_platform::fs::{FileStamp, create_private_dir};
-use bailiwick_platform::launch::{FolderChanges, Hold, InnerSandboxes, Launcher, SetGroupId};
+use bailiwick_platform::launch::{FolderChanges, InnerSandboxes, Launcher, SandboxRequest, SetGroupId};
 use bailiwick_policy::{AllRoots, Scope};
 
 use super::installed::TOOLS;
@@ -150,7 +150,7 @@ fn prepare(
         environment: environment(trusted, &home),
         cwd: cwd.into(),
         cwd_path: home.clone(),
-        hold: Hold {
+        hold: SandboxRequest {
             level: Containment::Full,
             network: Network::None,
             network_group: None,

@@ -69,7 +69,7 @@ pub enum Step {
 
 /// What a step has done.
 #[derive(Debug)]
-pub struct Done {
+pub struct StepResult {
     /// The path that was written, removed, or given to the file.
     pub path: PermittedPath,
     /// What the client should know.
@@ -88,7 +88,7 @@ enum Undo {
 ///
 /// # Errors
 /// Those of the step that failed, with `details.restored`: whether every file is as it was.
-pub fn perform(steps: Vec<Step>, held: &LockGuards, cancel: &Cancel) -> Result<Vec<Done>, Failure> {
+pub fn perform(steps: Vec<Step>, held: &LockGuards, cancel: &Cancel) -> Result<Vec<StepResult>, Failure> {
     let (mut done, mut undo) = (Vec::new(), Vec::new());
     let several = steps.len() > 1;
     for step in steps {
@@ -133,7 +133,7 @@ fn step_forward(
     held: &LockGuards,
     cancel: &Cancel,
     undo: &mut Vec<Undo>,
-) -> Result<Done, Failure> {
+) -> Result<StepResult, Failure> {
     match step {
         Step::Write { site, content, version, before, mode, facts } => {
             let place = open(site)?;
@@ -166,7 +166,7 @@ fn step_forward(
                 }
                 None => Undo::New { place, version: replaced.version },
             });
-            Ok(Done { path, warnings: replaced.warnings })
+            Ok(StepResult { path, warnings: replaced.warnings })
         }
         Step::Remove { place, version } => {
             let Some(before) = check(&place, &version, cancel)? else {
@@ -177,7 +177,7 @@ fn step_forward(
             let synced = place.dir.sync().map_err(|error| place.failure(&error));
             let path = PermittedPath::clone(&place.path);
             undo.push(Undo::Removed { place, aside });
-            synced.map(|()| Done { path, warnings: warning.into_iter().collect() })
+            synced.map(|()| StepResult { path, warnings: warning.into_iter().collect() })
         }
         Step::Rename { from, to, version } => {
             let to = open(to)?;
@@ -190,7 +190,7 @@ fn step_forward(
             let synced = to.dir.sync().and_then(|()| from.dir.sync()).map_err(|error| to.failure(&error));
             let path = PermittedPath::clone(&to.path);
             undo.push(Undo::Renamed { from, to });
-            synced.map(|()| Done { path, warnings: Vec::new() })
+            synced.map(|()| StepResult { path, warnings: Vec::new() })
         }
     }
 }

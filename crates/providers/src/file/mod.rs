@@ -22,7 +22,7 @@ mod version;
 mod window;
 
 pub use aside::{Keep, MAX_PLAIN_BYTES, Outgoing, Slot, WholeTree, cannot_undo, put_aside, put_back};
-pub use batch::{Done, Site, Step, perform};
+pub use batch::{Site, Step, StepResult, perform};
 pub use change::{Current, KnownContent, current};
 pub use image::{MAX_IMAGE_BYTES, image_type};
 pub use locks::{LockGuards, Locks};

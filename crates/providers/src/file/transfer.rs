@@ -6,7 +6,7 @@ use std::io::{Read, Seek, SeekFrom, Write};
 
 use bailiwick_contract::{Cancel, ErrorCode, Failure};
 use bailiwick_platform::fs::{
-    ChangeAttributes, Dir, DoorError, FileKind, Opened, RelPath, Stat, WritableDir, next_data,
+    ChangeAttributes, Dir, DoorError, FileKind, ReadableFile, RelPath, Stat, WritableDir, next_data,
 };
 use bailiwick_policy::{PermittedPath, door_failure};
 
@@ -365,7 +365,7 @@ pub(super) fn copy_entry(
         let leads_to = dir.read_link(name).map_err(failed)?;
         return to.make_link(new_name, &leads_to).map_err(failed);
     }
-    let Opened { mut file, stat } = dir.open_file(name).map_err(failed)?;
+    let ReadableFile { mut file, stat } = dir.open_file(name).map_err(failed)?;
     path.judge_names_of(&stat)?;
     let mut new = to.create_file(new_name, 0o600).map_err(failed)?;
     // Before there is anything to read for those who may not.

@@ -14,7 +14,8 @@ use bailiwick_contract::{Cancel, Containment, ErrorCode, FOR_USER, Failure, Netw
 use bailiwick_platform::dirs::Dirs;
 use bailiwick_platform::fs::{FileId, create_private_dir};
 use bailiwick_platform::launch::{
-    FolderChanges, Hold, InnerSandboxes, LaunchCommand, Launcher, PathGrant, ProcessLimits, SetGroupId, Step,
+    FolderChanges, InnerSandboxes, LaunchCommand, Launcher, PathGrant, ProcessLimits, SandboxRequest,
+    SetGroupId, Step,
 };
 use bailiwick_platform::machine::home_folder;
 use bailiwick_platform::names::OsStrExt;
@@ -377,7 +378,7 @@ impl Git {
             environment: self.environment(asked),
             cwd: folder.into_handle(),
             cwd_path: place.on_disk()?,
-            hold: Hold {
+            hold: SandboxRequest {
                 level: self.level,
                 network: Network::None,
                 network_group: None,

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::watch;
 
 use bailiwick_contract::{ErrorCode, Failure, time};
-use bailiwick_platform::launch::kept::{Kept, RingRead, Status};
+use bailiwick_platform::launch::kept::{ProcessFiles, RingRead, Status};
 
 use super::Facts;
 use crate::egress::{NetworkUse, Proxy};
@@ -35,7 +35,7 @@ pub struct Process {
 #[derive(Debug, Default)]
 struct InstanceFacts {
     /// The open files, while it lives.
-    kept: Option<Arc<Kept>>,
+    kept: Option<Arc<ProcessFiles>>,
     /// How it ended: that stays.
     over: Option<Status>,
 }
@@ -98,7 +98,7 @@ impl Process {
         if let Some(over) = &self.known().over {
             return Ok(over.clone());
         }
-        let status = Kept::look(&self.folder).map_err(|error| self.damaged(&error))?;
+        let status = ProcessFiles::look(&self.folder).map_err(|error| self.damaged(&error))?;
         if status.state.is_final() {
             // What is remembered from now on must be whole.
             drop(self.kept()?);
@@ -140,7 +140,7 @@ impl Process {
     ///
     /// # Errors
     /// As [`Process::status`].
-    pub fn open(&self) -> Result<Arc<Kept>, Failure> {
+    pub fn open(&self) -> Result<Arc<ProcessFiles>, Failure> {
         let is_over = self.status()?.state.is_final();
         let kept = self.kept()?;
         if !is_over {
@@ -149,11 +149,11 @@ impl Process {
         Ok(kept)
     }
 
-    fn kept(&self) -> Result<Arc<Kept>, Failure> {
+    fn kept(&self) -> Result<Arc<ProcessFiles>, Failure> {
         if let Some(kept) = &self.known().kept {
             return Ok(Arc::clone(kept));
         }
-        Kept::open(&self.folder).map(Arc::new).map_err(|error| self.damaged(&error))
+        ProcessFiles::open(&self.folder).map(Arc::new).map_err(|error| self.damaged(&error))
     }
 
     fn known(&self) -> std::sync::MutexGuard<'_, InstanceFacts> {

@@ -113,7 +113,7 @@ mod tests {
     use bailiwick_platform::dirs::Dirs;
     use bailiwick_platform::fs::RetainedFolder;
     use bailiwick_platform::launch::kept::Stream;
-    use bailiwick_platform::launch::{Ended, Held, Launcher};
+    use bailiwick_platform::launch::{ActiveSandbox, Launcher, PlanEnd};
 
     const FOR_EVER: RetentionLimits =
         RetentionLimits { max_age: Duration::MAX, max_bytes: u64::MAX, ..LIMITS };
@@ -164,14 +164,14 @@ mod tests {
             recorder.push(Stream::Stdout, piece);
         }
         recorder.push(Stream::Stderr, b"!");
-        let held = Held {
+        let held = ActiveSandbox {
             level: Containment::Full,
             network: Network::None,
             degraded: false,
             layers: Vec::new(),
             open: Vec::new(),
         };
-        let ended = Ended { exit_code: Some(3), signal: None, held, left_killed: 0, memory_excess: None };
+        let ended = PlanEnd { exit_code: Some(3), signal: None, held, left_killed: 0, memory_excess: None };
         recorder.finish(RunEnd { ended: Some(ended), timed_out: false }).expect("it is kept")
     }
 

@@ -8,9 +8,9 @@ use std::time::Duration;
 use bailiwick_config::ProcessLifetime;
 use bailiwick_contract::{Containment, ErrorCode, Failure, Network, id, time};
 use bailiwick_platform::launch::kept::{
-    AdoptRequest, Adopted, Lifetime, RingWriter, State, Status, StatusWriter, Stream,
+    AdoptRequest, AdoptionOutcome, Lifetime, RingWriter, State, Status, StatusWriter, Stream,
 };
-use bailiwick_platform::launch::{Ended, Held};
+use bailiwick_platform::launch::{ActiveSandbox, PlanEnd};
 
 use super::{Facts, Process, Processes, folders};
 use crate::command::{CapturedStream, Run};
@@ -39,7 +39,7 @@ pub struct RunFacts {
 #[derive(Debug, Clone, Default)]
 pub struct RunEnd {
     /// Exit, signal and what held it; none if its end is not known.
-    pub ended: Option<Ended>,
+    pub ended: Option<PlanEnd>,
     /// Whether its time was over.
     pub timed_out: bool,
 }
@@ -183,9 +183,9 @@ impl RunRecorder {
                 };
                 processes.launcher.adopt(&mut run.job, &request).await
             }
-            _ => Ok(Adopted::Ended),
+            _ => Ok(AdoptionOutcome::Ended),
         };
-        if !matches!(adopted, Ok(Adopted::Kept)) {
+        if !matches!(adopted, Ok(AdoptionOutcome::Kept)) {
             self.facts = command;
             if self.disk.is_some() && self.rewrite_facts().is_err() {
                 self.is_broken = true;
@@ -225,7 +225,7 @@ impl RunRecorder {
     fn write_end(&mut self, end: RunEnd) -> io::Result<()> {
         self.spill()?;
         let Some((folder, ring)) = self.disk.take() else { return Err(io::ErrorKind::NotFound.into()) };
-        let unknown = Held {
+        let unknown = ActiveSandbox {
             level: Containment::None,
             network: Network::Full,
             degraded: true,

@@ -9,7 +9,7 @@ use tokio::sync::oneshot;
 
 use bailiwick_config::ProcessLifetime;
 use bailiwick_contract::{ErrorCode, FOR_USER, Failure, StageName, id, time};
-use bailiwick_platform::launch::Held;
+use bailiwick_platform::launch::ActiveSandbox;
 use bailiwick_platform::launch::kept::{Input, Lifetime, TerminalSize};
 
 use super::super::command::{KeeperSettings, ReadyCommand, not_started};
@@ -55,7 +55,7 @@ impl Processes {
     /// # Errors
     /// `permission_denied` where too many of the scope live, `provider_unavailable` where it could not be started as
     /// it must be held. Nothing is left then.
-    pub async fn start(self: &Arc<Self>, start: Start) -> Result<(Arc<Process>, Held), Failure> {
+    pub async fn start(self: &Arc<Self>, start: Start) -> Result<(Arc<Process>, ActiveSandbox), Failure> {
         let processes = Arc::clone(self);
         let (told, answer) = oneshot::channel();
         self.prune_aside();
@@ -74,7 +74,7 @@ impl Processes {
         })
     }
 
-    async fn start_here(self: &Arc<Self>, start: Start) -> Result<(Arc<Process>, Held), Failure> {
+    async fn start_here(self: &Arc<Self>, start: Start) -> Result<(Arc<Process>, ActiveSandbox), Failure> {
         let Start { mut prepared, terminal, input, lifetime, connection, max_time, max_live, .. } = start;
         let id = id::new_id();
         let _place = self.reserve(&start.scope, &id, max_live)?;

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use bailiwick_contract::Failure;
 use bailiwick_platform::fs::{FileId, RelPath};
-use bailiwick_platform::launch::{Closed, PathGrant, Protected};
+use bailiwick_platform::launch::{HiddenPath, PathGrant, Protected};
 use bailiwick_platform::names::OsStrExt;
 use bailiwick_policy::{PathRules, Scope};
 
@@ -42,7 +42,7 @@ pub struct ProtectedNames {
     /// Whether none is missing: every folder could be checked.
     pub is_complete: bool,
     /// The files and folders that the scope closes to commands.
-    pub closed: Vec<Closed>,
+    pub closed: Vec<HiddenPath>,
     /// Tells afterwards what the command has made.
     pub review: Review,
 }
@@ -84,7 +84,7 @@ impl Repositories {
             is_complete,
             closed: closed
                 .into_iter()
-                .map(|file| Closed { path: file.path, reads_blank: file.reads_blank })
+                .map(|file| HiddenPath { path: file.path, reads_blank: file.reads_blank })
                 .collect(),
             review,
         })

@@ -10,7 +10,7 @@ use grep_regex::RegexMatcher;
 use grep_searcher::{BinaryDetection, MmapChoice, Searcher, SearcherBuilder};
 
 use bailiwick_contract::{Access, Cancel, Failure};
-use bailiwick_platform::fs::{Dir, Opened};
+use bailiwick_platform::fs::{Dir, ReadableFile};
 use bailiwick_platform::names::OsStrExt;
 use bailiwick_policy::{OpenedFile, PathRules, PermittedPath};
 
@@ -122,7 +122,7 @@ pub fn search_file(file: OpenedFile, question: &Search, cancel: &Cancel) -> Resu
     let mut worker = Worker::new(question, file.path.rules(), cancel, &best);
     let path = file.path.rel().as_bytes();
     worker.begin(path);
-    worker.look_into(path, Opened { file: file.file, stat: file.stat });
+    worker.look_into(path, ReadableFile { file: file.file, stat: file.stat });
     let ledgers = vec![worker.ledger];
     cancel.check()?;
     Ok(answer(ledgers, best))
@@ -173,7 +173,7 @@ impl<'a> Worker<'a> {
     }
 
     /// Searches an open file and keeps what it finds.
-    fn look_into(&mut self, path: &[u8], mut opened: Opened) {
+    fn look_into(&mut self, path: &[u8], mut opened: ReadableFile) {
         if opened.stat.links > 1 && self.rules.refuses_hard_links() {
             return self.ledger.skip(path, Skip::Closed);
         }
@@ -233,7 +233,7 @@ impl<'a> Worker<'a> {
 }
 
 /// Reads a file into the first bytes of the buffer. Returns how many there are.
-fn read_whole(opened: &mut Opened, buffer: &mut Vec<u8>) -> io::Result<usize> {
+fn read_whole(opened: &mut ReadableFile, buffer: &mut Vec<u8>) -> io::Result<usize> {
     if opened.stat.size == 0 {
         return Ok(0);
     }

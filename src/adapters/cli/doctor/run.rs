@@ -9,7 +9,7 @@ use super::super::printer::{Paint, Printer, Report, one_line, paint, printable};
 use super::prove;
 use crate::adapters::own_backend::{backend, service_facts};
 use crate::diagnosis::backups::undo;
-use crate::diagnosis::finding::{Finding, Findings, Standing};
+use crate::diagnosis::finding::{CheckState, Finding, Findings};
 use crate::diagnosis::look::{Examination, look_and_repair};
 use crate::diagnosis::output::{CheckView, Counts, DoctorOutput, UndoOutput};
 use crate::diagnosis::repair::Repair;
@@ -74,7 +74,7 @@ fn report(
     undo: Option<String>,
 ) -> Report {
     let count = |standing| found.count(standing);
-    let failed = count(Standing::Fail);
+    let failed = count(CheckState::Fail);
     let mut text = String::new();
     for finding in repaired {
         text.push_str(&format!("{} {}\n", paint(Paint::Good, "fixed"), one_line(&finding.says)));
@@ -84,16 +84,16 @@ fn report(
         text.push('\n');
     }
     let mut group = "";
-    for finding in found.list().iter().filter(|it| verbose || it.standing != Standing::Ok) {
+    for finding in found.list().iter().filter(|it| verbose || it.standing != CheckState::Ok) {
         if finding.group != group {
             let gap = if group.is_empty() { "" } else { "\n" };
             group = finding.group;
             text.push_str(&format!("{gap}{group}\n"));
         }
         let mark = match finding.standing {
-            Standing::Ok => paint(Paint::Good, "ok  "),
-            Standing::Warn => paint(Paint::Hint, "warn"),
-            Standing::Fail => paint(Paint::Bad, "FAIL"),
+            CheckState::Ok => paint(Paint::Good, "ok  "),
+            CheckState::Warn => paint(Paint::Hint, "warn"),
+            CheckState::Fail => paint(Paint::Bad, "FAIL"),
         };
         text.push_str(&format!("  {mark}  {}\n", one_line(&finding.says)));
         if let Some(fix) = &finding.fix {
@@ -107,17 +107,17 @@ fn report(
     if !group.is_empty() {
         text.push('\n');
     }
-    let warnings = count(Standing::Warn);
+    let warnings = count(CheckState::Warn);
     let plural = if warnings == 1 { "" } else { "s" };
     text.push_str(&match (failed, warnings) {
-        (0, 0) => format!("{} {} checks\n", paint(Paint::Good, "No problems:"), count(Standing::Ok)),
-        _ => format!("{} ok, {warnings} warning{plural}, {failed} failed\n", count(Standing::Ok)),
+        (0, 0) => format!("{} {} checks\n", paint(Paint::Good, "No problems:"), count(CheckState::Ok)),
+        _ => format!("{} ok, {warnings} warning{plural}, {failed} failed\n", count(CheckState::Ok)),
     });
     let mendable = found.list().iter().filter(|finding| finding.repair.is_some()).count();
     let output = DoctorOutput {
         ok: failed == 0,
         version: env!("CARGO_PKG_VERSION"),
-        counts: Counts { ok: count(Standing::Ok), warn: count(Standing::Warn), fail: failed },
+        counts: Counts { ok: count(CheckState::Ok), warn: count(CheckState::Warn), fail: failed },
         checks: found.list().iter().map(CheckView::with_repair).collect(),
         repaired: repaired.iter().map(CheckView::with_repair).collect(),
         undo,

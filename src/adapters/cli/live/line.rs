@@ -5,7 +5,7 @@ use bailiwick_contract::time::parse_rfc3339;
 use super::super::printer::{Paint, one_line, paint};
 use crate::installation::columns::{columns, cut, cut_front};
 use crate::installation::local_time::day_and_time;
-use crate::past_requests::event::{Event, Standing};
+use crate::past_requests::event::{Event, RequestState};
 
 /// Below so many columns who asked and how long it took are left out.
 const NARROW: usize = 60;
@@ -117,21 +117,21 @@ fn asked(
     cut(&format!("{op}{place}{why}"), room)
 }
 
-const fn word(standing: Standing) -> &'static str {
+const fn word(standing: RequestState) -> &'static str {
     match standing {
-        Standing::Running => "running",
-        Standing::Ok => "ok",
-        Standing::Refused => "denied",
-        Standing::Asks => "asks",
-        Standing::Failed => "failed",
+        RequestState::Running => "running",
+        RequestState::Ok => "ok",
+        RequestState::Refused => "denied",
+        RequestState::Asks => "asks",
+        RequestState::Failed => "failed",
     }
 }
 
-const fn colour(standing: Standing) -> Paint {
+const fn colour(standing: RequestState) -> Paint {
     match standing {
-        Standing::Ok => Paint::Good,
-        Standing::Running | Standing::Asks => Paint::Hint,
-        Standing::Refused | Standing::Failed => Paint::Bad,
+        RequestState::Ok => Paint::Good,
+        RequestState::Running | RequestState::Asks => Paint::Hint,
+        RequestState::Refused | RequestState::Failed => Paint::Bad,
     }
 }
 
@@ -166,7 +166,7 @@ mod tests {
         Event::Request {
             operation_id: String::new(),
             at: "2026-11-21T23:12:04.567Z".to_owned(),
-            standing: if code.is_some() { Standing::Refused } else { Standing::Ok },
+            standing: if code.is_some() { RequestState::Refused } else { RequestState::Ok },
             duration_ms: Some(1.25),
             caller: "local".to_owned(),
             client: Some(client.to_owned()),
@@ -213,7 +213,7 @@ mod tests {
             if let Event::Request { target, says, code, standing, .. } = &mut event {
                 (*target, *says) = (None, Some(text.to_owned()));
                 *code = standing_code.map(str::to_owned);
-                *standing = if code.is_some() { Standing::Refused } else { Standing::Ok };
+                *standing = if code.is_some() { RequestState::Refused } else { RequestState::Ok };
             }
             line(&event, "", Some(room))
         };

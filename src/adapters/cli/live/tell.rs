@@ -5,7 +5,7 @@ use bailiwick_contract::time::{now_ms, rfc3339};
 use super::super::printer::Printer;
 use super::super::table::width;
 use super::line::line;
-use crate::past_requests::event::{Event, Standing};
+use crate::past_requests::event::{Event, RequestState};
 use crate::past_requests::live::TellEvents;
 
 /// How many requests are shown one by one at each look.
@@ -54,7 +54,7 @@ fn calm(events: &[Event], form: Form) -> Vec<Event> {
     if form != Form::Terminal || count <= SHOWN_EACH_LOOK {
         return events.to_vec();
     }
-    let is_ok = |event: &Event| matches!(event, Event::Request { standing: Standing::Ok, .. });
+    let is_ok = |event: &Event| matches!(event, Event::Request { standing: RequestState::Ok, .. });
     let rest: Vec<&Event> = events.iter().filter(is_request).skip(SHOWN_EACH_LOOK).collect();
     let many = Event::Many { count: rest.len(), not_ok: rest.iter().filter(|event| !is_ok(event)).count() };
     let mut shown: Vec<Event> = events.iter().filter(is_request).take(SHOWN_EACH_LOOK).cloned().collect();

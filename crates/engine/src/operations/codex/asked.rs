@@ -5,7 +5,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::operations::command::{Planned, Sandbox, plan_of};
+use crate::operations::command::{PlannedCommand, Sandbox, plan_of};
 use crate::registry::Context;
 use bailiwick_contract::{Capability, CommandInput, ErrorCode, Failure};
 use bailiwick_policy::command::Grant;
@@ -66,7 +66,7 @@ pub struct CodexJob {
     /// What holds Codex.
     pub sandbox: Sandbox,
     /// The commands that start.
-    pub plan: Vec<Planned>,
+    pub plan: Vec<PlannedCommand>,
     /// What is told of its command.
     pub preview: String,
 }

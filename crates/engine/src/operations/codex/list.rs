@@ -1,11 +1,11 @@
 //! `codex.list`: the runs that were started in a scope, and the sessions that can be gone on with.
 
-use crate::operations::process::{Shown, of_status};
+use crate::operations::process::{ProcessStatus, of_status};
 use crate::registry::prelude::*;
 use bailiwick_contract::{ErrorCode, time};
 use bailiwick_providers::codex::{Mode, sessions};
 
-use super::told::Started;
+use super::told::CodexProcess;
 
 /// What the fields around the lists take of the result's size.
 const FIELD_BYTES: usize = 200;
@@ -31,7 +31,7 @@ pub struct Output {
 pub struct Run {
     /// How its process stands.
     #[serde(flatten)]
-    pub process: Shown,
+    pub process: ProcessStatus,
     /// The session, once Codex has told it.
     pub session_id: Option<String>,
     /// The beginning of its prompt, without secrets; left out where it is sensitive.
@@ -90,7 +90,7 @@ impl RunBlocking for Op {
             fits
         };
         let (mut runs, mut rows, mut truncated) = (Vec::new(), Vec::new(), false);
-        for started in Started::all(cx, scope.id()) {
+        for started in CodexProcess::all(cx, scope.id()) {
             cx.cancel.check()?;
             let run = run_of(&started)?;
             if !has_room(serde_json::to_string(&run)) {
@@ -112,12 +112,12 @@ impl RunBlocking for Op {
     }
 }
 
-fn run_of(started: &Started) -> Result<Run, Failure> {
+fn run_of(started: &CodexProcess) -> Result<Run, Failure> {
     let process = &started.process;
     let shown = match process.status() {
         Ok(status) => of_status(process, status),
         Err(failure) if failure.code == ErrorCode::Cancelled => return Err(failure),
-        Err(failure) => Shown {
+        Err(failure) => ProcessStatus {
             process_id: process.facts.id.clone(),
             status: "damaged".to_owned(),
             exit_code: None,

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::operations::command::{CommandChanges, Planned, Sandbox};
+use crate::operations::command::{CommandChanges, PlannedCommand, Sandbox};
 use bailiwick_contract::Detail;
 use bailiwick_providers::codex::{CommandRow, Events, FileRow, ToolCall, Usage};
 
@@ -69,7 +69,7 @@ pub struct Outcome {
     pub dry_run: bool,
     /// With `options.dryRun`: the command that would start.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub plan: Option<Vec<Planned>>,
+    pub plan: Option<Vec<PlannedCommand>>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that serde calls")]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::operations::command::Sandbox;
-use crate::operations::process::{Shown, of_status, warn_of_what_is_left};
+use crate::operations::process::{ProcessStatus, of_status, warn_of_what_is_left};
 use crate::registry::prelude::*;
 use bailiwick_contract::{Detail, ErrorCode, id, signal, time};
 use bailiwick_providers::codex::{Record, Step, is_session_id};
@@ -12,7 +12,7 @@ use bailiwick_providers::codex::{Record, Step, is_session_id};
 use super::asked::CodexSandbox;
 use super::difference;
 use super::outcome::Outcome;
-use super::told::{Started, Told};
+use super::told::{CodexProcess, CodexReport};
 
 /// What the fields around the steps take of the result's size.
 const FIELD_BYTES: usize = 800;
@@ -42,7 +42,7 @@ impl Default for Options {
 pub struct Output {
     /// How its process stands.
     #[serde(flatten)]
-    pub process: Shown,
+    pub process: ProcessStatus,
     /// The session; `null` until Codex tells it.
     pub session_id: Option<String>,
     /// When it was started.
@@ -136,13 +136,13 @@ fn cursor(permit: &Permit) -> Result<u64, Failure> {
 }
 
 /// Finds the run that is meant, in the permit's scope and nowhere else.
-fn target(cx: &Context, permit: &Permit) -> Result<Started, Failure> {
+fn target(cx: &Context, permit: &Permit) -> Result<CodexProcess, Failure> {
     let scope = permit.needed_scope()?;
     let asked = permit.id().ok_or_else(|| Failure::invalid("target", "no run is named"))?;
     if id::is_id(asked) || !is_session_id(asked) {
-        return Started::of_process(cx, scope.id(), asked);
+        return CodexProcess::of_process(cx, scope.id(), asked);
     }
-    let found = Started::all(cx, scope.id())
+    let found = CodexProcess::all(cx, scope.id())
         .into_iter()
         .find(|started| started.session_id().is_some_and(|session| session.eq_ignore_ascii_case(asked)));
     found.ok_or_else(|| {
@@ -156,7 +156,7 @@ fn target(cx: &Context, permit: &Permit) -> Result<Started, Failure> {
 }
 
 /// Returns the steps from a line on that have room, and where the next read continues.
-fn steps_from(told: &Told, from: u64, mut room: usize) -> (Vec<Step>, u64, bool) {
+fn steps_from(told: &CodexReport, from: u64, mut room: usize) -> (Vec<Step>, u64, bool) {
     let mut given = Vec::new();
     for (line, step) in told.steps.iter().filter(|(line, _)| *line >= from) {
         let bytes = step_bytes(step);
@@ -174,8 +174,8 @@ fn step_bytes(step: &Step) -> usize {
 }
 
 /// Creates the result of a run that is over.
-fn result(cx: &Context, started: &Started, told: Told, detail: Detail, room: usize) -> Outcome {
-    let Told { status, events, stderr, .. } = told;
+fn result(cx: &Context, started: &CodexProcess, told: CodexReport, detail: Detail, room: usize) -> Outcome {
+    let CodexReport { status, events, stderr, .. } = told;
     let process = &started.process;
     // Read again: what changed was noted at the end.
     let record = Record::read(process.folder()).unwrap_or_else(|| started.record.clone());

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::operations::command::{Planned, Sandbox, warn_of_process};
+use crate::operations::command::{PlannedCommand, Sandbox, warn_of_process};
 use crate::operations::process::lifetime;
 use crate::registry::ConditionalNeeds;
 use crate::registry::prelude::*;
@@ -15,7 +15,7 @@ use bailiwick_providers::process::{Process, Start};
 
 use super::asked::{CodexJob, CodexSandbox, Input, WorkOptions, make_ready, needs};
 use super::difference;
-use super::told::Started as StartedCodex;
+use super::told::CodexProcess as StartedCodex;
 
 /// How long the session is waited for.
 const SESSION: Duration = Duration::from_secs(8);
@@ -75,7 +75,7 @@ pub struct Output {
     pub dry_run: bool,
     /// With `options.dryRun`: the command that would start.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub plan: Option<Vec<Planned>>,
+    pub plan: Option<Vec<PlannedCommand>>,
 }
 
 impl Operation for Op {

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use crate::operations::process::{Shown, of_status, warn_of_what_is_left};
+use crate::operations::process::{ProcessStatus, of_status, warn_of_what_is_left};
 use crate::registry::prelude::*;
 
-use super::told::Started;
+use super::told::CodexProcess;
 
 /// How long Codex has to end on its own, unless the request says otherwise.
 const GRACE: Duration = Duration::from_secs(5);
@@ -31,7 +31,7 @@ pub struct Options {
 pub struct Output {
     /// How its process stands now.
     #[serde(flatten)]
-    pub process: Shown,
+    pub process: ProcessStatus,
     /// `asked`: it ended when it was asked to. `killed`: it did not, and was killed. `before`: it had ended before.
     pub how: &'static str,
 }
@@ -70,7 +70,7 @@ impl RunAsync for Op {
                 format!("a grace is at most {} s", MAX_GRACE.as_secs()),
             ));
         }
-        let started = Started::of_process(cx, scope.id(), asked)?;
+        let started = CodexProcess::of_process(cx, scope.id(), asked)?;
         let (status, was_over) = started.process.stop(SIGNALS.0, grace).await?;
         let how = match (was_over, status.signal == Some(SIGNALS.1)) {
             (true, _) => "before",

@@ -16,7 +16,7 @@ const PIECE_BYTES: usize = 64 << 10;
 const MAX_STEPS: usize = 20_000;
 
 /// What was told.
-pub struct Told {
+pub struct CodexReport {
     /// How the process stood before anything was read.
     pub status: Status,
     /// All of it.
@@ -32,14 +32,14 @@ pub struct Told {
 }
 
 /// A started Codex.
-pub struct Started {
+pub struct CodexProcess {
     /// Its process.
     pub process: Arc<Process>,
     /// What is known of it.
     pub record: Record,
 }
 
-impl Started {
+impl CodexProcess {
     /// Finds the runs of a scope that were started, newest first.
     pub fn all(cx: &Context, scope: &str) -> Vec<Self> {
         let processes = cx.service.processes.list(scope).into_iter();
@@ -70,12 +70,18 @@ impl Started {
     ///
     /// # Errors
     /// Those of the process's files.
-    pub fn told(&self) -> Result<Told, Failure> {
+    pub fn told(&self) -> Result<CodexReport, Failure> {
         // First its state: of what is over nothing is missed.
         let status = self.process.status()?;
         let events = Events::in_place(self.record.folder.clone(), self.process.facts.folder.clone());
-        let mut told =
-            Told { status, events, steps: Vec::new(), lines: 0, skipped_bytes: 0, stderr: String::new() };
+        let mut told = CodexReport {
+            status,
+            events,
+            steps: Vec::new(),
+            lines: 0,
+            skipped_bytes: 0,
+            stderr: String::new(),
+        };
         let (mut next, mut line, mut stderr) = (0, Vec::new(), Vec::new());
         while next < told.status.end {
             let read = self.process.read(next, PIECE_BYTES)?;
@@ -103,7 +109,7 @@ impl Started {
     }
 }
 
-impl Told {
+impl CodexReport {
     fn take(&mut self, mut bytes: &[u8], line: &mut Vec<u8>) {
         while let Some(end) = memchr::memchr(b'\n', bytes) {
             let (head, rest) = bytes.split_at(end);

@@ -25,7 +25,7 @@ use bailiwick_providers::process::{ContinuationSettings, RunEnd};
 
 use super::coverage::{CommandChanges, CommandCoverage};
 use super::digested::{CommandContinuation, RawOutput, Recording};
-use super::ready::{Planned, Sandbox, StandardStreams, make_ready, plan_of, preview};
+use super::ready::{PlannedCommand, Sandbox, StandardStreams, make_ready, plan_of, preview};
 
 /// What the fields around the two streams take of the result's size.
 const FIELD_BYTES: usize = 1_200;
@@ -123,7 +123,7 @@ pub struct CommandOutput {
     pub changes: Option<CommandChanges>,
     /// With `options.dryRun`: the commands that would start.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub plan: Option<Vec<Planned>>,
+    pub plan: Option<Vec<PlannedCommand>>,
 }
 
 /// A fact about each of the two streams.

@@ -15,7 +15,7 @@ pub use coverage::keep_cut_off;
 pub(super) use coverage::{CommandChanges, CommandCoverage, warn_of_process};
 pub(super) use execute::{CommandOutput, Encoding, Execution, execute, input_bytes};
 pub(super) use preview::preview;
-pub(super) use ready::{Planned, Sandbox, StandardStreams, clean_preview, make_ready, plan_of};
+pub(super) use ready::{PlannedCommand, Sandbox, StandardStreams, clean_preview, make_ready, plan_of};
 pub use running::has_unfinished;
 
 /// The family's table.

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::registry::Context;
 use bailiwick_contract::{CommandPlan, Containment, ErrorCode, Failure, Network};
-use bailiwick_platform::launch::{Held, Step};
+use bailiwick_platform::launch::{ActiveSandbox, Step};
 use bailiwick_policy::Permit;
 use bailiwick_policy::command::PermittedCommand;
 use bailiwick_providers::approval::{Approvals, HostApprovals};
@@ -43,7 +43,7 @@ pub struct Sandbox {
 /// A command that would start.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Planned {
+pub struct PlannedCommand {
     /// What joins it to the one before: `&&`, `||`, `;` or `|`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub joined_by: Option<&'static str>,
@@ -58,8 +58,8 @@ pub struct Planned {
 
 impl Sandbox {
     /// Returns what is in force.
-    pub fn of(held: Held, advisory: bool) -> Self {
-        let Held { level, network, degraded, layers, open } = held;
+    pub fn of(held: ActiveSandbox, advisory: bool) -> Self {
+        let ActiveSandbox { level, network, degraded, layers, open } = held;
         Self { level, network, degraded, advisory, layers, open }
     }
 
@@ -165,14 +165,14 @@ fn network_group(cx: &Context, scope: &str) -> String {
 }
 
 /// Returns which commands would start.
-pub fn plan_of(prepared: &ReadyCommand) -> Vec<Planned> {
+pub fn plan_of(prepared: &ReadyCommand) -> Vec<PlannedCommand> {
     prepared.plan.iter().flat_map(planned_step).collect()
 }
 
-fn planned_step(step: &Step) -> Vec<Planned> {
+fn planned_step(step: &Step) -> Vec<PlannedCommand> {
     let commands = step.commands.iter().enumerate();
     commands
-        .map(|(at, command)| Planned {
+        .map(|(at, command)| PlannedCommand {
             joined_by: if at > 0 { Some("|") } else { step.joiner.map(|joiner| joiner.as_str()) },
             program: command.program.to_string_lossy().into_owned(),
             argv: command.argv.iter().map(|word| word.to_string_lossy().into_owned()).collect(),

@@ -127,7 +127,7 @@ pub struct Output {
 #[serde(untagged)]
 pub enum File {
     /// It was changed.
-    Changed(Box<Changed>),
+    Changed(Box<FileResult>),
     /// It was not.
     Failed {
         /// `false`.
@@ -142,7 +142,7 @@ pub enum File {
 /// A file that was changed.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Changed {
+pub struct FileResult {
     /// `true`.
     pub ok: bool,
     /// The path, links on the way resolved; for a moved file, the new one.
@@ -162,7 +162,7 @@ pub struct Changed {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub merged: bool,
     /// Each place that was changed, in the order of the file.
-    pub places: Vec<Place>,
+    pub places: Vec<HunkPosition>,
     /// Syntax errors that the file has by this edit, or has no more.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub syntax: Option<Syntax>,
@@ -193,7 +193,7 @@ pub enum Action {
 /// One place that was changed.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Place {
+pub struct HunkPosition {
     /// The number of the edit or hunk in the request, counted from 1.
     pub edit: usize,
     /// How closely its old text had to be read until it fitted.

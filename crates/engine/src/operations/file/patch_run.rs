@@ -12,14 +12,14 @@ use bailiwick_providers::edit::{
     unified_diff, unstorable,
 };
 use bailiwick_providers::file::{
-    Current, Done, FileLocation, LockGuards, Locks, Site, Step, content_version, current, find_place,
+    Current, FileLocation, LockGuards, Locks, Site, Step, StepResult, content_version, current, find_place,
     perform, sha256_hex,
 };
 use bailiwick_providers::syntax::{Region, Side};
 use bailiwick_providers::versions::{Before, FileChange};
 
 use super::kept::{self, Undo};
-use super::patch::{self, Action, Changed, File, Options, Output};
+use super::patch::{self, Action, File, FileResult, Options, Output};
 use super::patch_plan::{Change, FilePlan};
 use super::syntax_check::{Subject, around};
 
@@ -42,7 +42,7 @@ struct PlannedFile<'a> {
 /// A file whose change is worked out.
 struct PatchedFile {
     steps: Vec<Step>,
-    changed: Changed,
+    changed: FileResult,
     /// The file as it was, to be kept.
     kept: FileChange,
     /// The texts before and after, for lines and diffs.
@@ -233,7 +233,7 @@ impl Runner<'_> {
                 kept::has_written(self.cx, self.permit, it.changed.path.clone(), version);
             }
         }
-        for Done { warnings, .. } in done {
+        for StepResult { warnings, .. } in done {
             for warning in warnings {
                 self.cx.warn(warning);
             }
@@ -343,7 +343,7 @@ impl Runner<'_> {
         let new_bytes = bytes(&new)?;
         let version = if same { found.version.clone() } else { content_version(&sha256_hex(&new_bytes)) };
         let path = to.as_ref().map_or_else(|| site_path(&site).shown(), |to| site_path(to).shown());
-        let changed = Changed {
+        let changed = FileResult {
             ok: true,
             path,
             moved_from: to.as_ref().map(|_| site_path(&site).shown()),
@@ -422,7 +422,7 @@ fn create(site: Site, content: &str, mode: Option<u32>) -> Result<PatchedFile, F
     let path = site_path(&site).shown();
     let bytes = content.as_bytes().to_vec();
     let version = content_version(&sha256_hex(&bytes));
-    let changed = Changed {
+    let changed = FileResult {
         ok: true,
         path,
         moved_from: None,
@@ -471,7 +471,7 @@ fn delete(site: Site, content: Option<&str>, found: Current) -> Result<PatchedFi
             .hint("Use file.delete to remove it whatever it holds."));
         }
     }
-    let changed = Changed {
+    let changed = FileResult {
         ok: true,
         path: place.path.shown(),
         moved_from: None,
@@ -644,8 +644,8 @@ fn output(
     Ok(output)
 }
 
-fn place(it: &ChangedPlace, lines: Option<String>) -> patch::Place {
-    patch::Place {
+fn place(it: &ChangedPlace, lines: Option<String>) -> patch::HunkPosition {
+    patch::HunkPosition {
         edit: it.number,
         tier: it.tier,
         chosen: it.chosen,
@@ -671,7 +671,7 @@ fn lines(new: &Text, it: &ChangedPlace) -> Option<String> {
     Some(format!("{first}…\n{last}"))
 }
 
-fn diff(changed: &Changed, texts: &Texts) -> String {
+fn diff(changed: &FileResult, texts: &Texts) -> String {
     let now = changed.path.as_str();
     let names = match changed.action {
         Action::Created => (None, Some(now)),

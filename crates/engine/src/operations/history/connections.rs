@@ -1,6 +1,6 @@
 //! `history.connections`: who uses a scope, with which client, over which transport.
 
-use super::sessions::{Counted, count};
+use super::sessions::{SessionSummary, count};
 use super::shown::{self, LimitOptions, QueryInput};
 use crate::registry::prelude::*;
 use bailiwick_history::GroupBy;
@@ -13,7 +13,7 @@ pub struct Op;
 #[serde(rename_all = "camelCase")]
 pub struct Output {
     /// The callers, each with client and transport, the latest first.
-    pub connections: Vec<Counted>,
+    pub connections: Vec<SessionSummary>,
     /// Whether there are more, or older operations that were not counted.
     pub truncated: bool,
     /// Give this as `options.cursor` to count the operations before those counted here.

@@ -1,6 +1,6 @@
 //! `history.get`: all that is known about one operation.
 
-use super::shown::{self, Shown};
+use super::shown::{self, OperationRecord};
 use crate::registry::prelude::*;
 use bailiwick_contract::ErrorCode;
 use bailiwick_history::State;
@@ -13,7 +13,7 @@ pub struct Op;
 #[serde(rename_all = "camelCase")]
 pub struct Output {
     /// The operation as it ended; as it began where its end is not recorded.
-    pub operation: Shown,
+    pub operation: OperationRecord,
     /// Its rows in the history, oldest first.
     pub rows: Vec<RecordedRow>,
 }
@@ -73,6 +73,6 @@ impl RunBlocking for Op {
             )
             .hint("List the operations with history.timeline; old ones are removed after a time."));
         };
-        Ok(Output { operation: Shown::of(last, true), rows: recorded })
+        Ok(Output { operation: OperationRecord::of(last, true), rows: recorded })
     }
 }

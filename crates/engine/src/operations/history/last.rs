@@ -1,6 +1,6 @@
 //! `history.last`: the latest operations of a scope, and what to do next.
 
-use super::shown::{self, QueryInput, Shown};
+use super::shown::{self, OperationRecord, QueryInput};
 use crate::registry::prelude::*;
 use bailiwick_contract::{Detail, ErrorCode};
 use bailiwick_history::{Entry, Filter, State};
@@ -26,10 +26,10 @@ pub struct Options {
 #[serde(rename_all = "camelCase")]
 pub struct Output {
     /// The latest operations, newest first; without those of the history itself.
-    pub operations: Vec<Shown>,
+    pub operations: Vec<OperationRecord>,
     /// The latest one that failed.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub last_failure: Option<Shown>,
+    pub last_failure: Option<OperationRecord>,
     /// What to do next, in sentences.
     pub next: Vec<String>,
     /// Whether there may be more.
@@ -84,7 +84,7 @@ impl RunBlocking for Op {
         let cut = entries.len() > limit;
         entries.truncate(limit);
         let full = permit.common().detail == Detail::Full;
-        let shown = entries.into_iter().map(|entry| Shown::of(entry, full)).collect();
+        let shown = entries.into_iter().map(|entry| OperationRecord::of(entry, full)).collect();
         // Half of the room is enough for the failure and the sentences.
         let (operations, cut_again) = shown::fit(shown, permit.limits().max_output_bytes / 2);
         let next_cursor = match operations.last() {
@@ -94,7 +94,7 @@ impl RunBlocking for Op {
         cx.summarize(shown::counted(operations.len(), "operation"));
         Ok(Output {
             operations,
-            last_failure: last_failure.map(|entry| Shown::of(entry, full)),
+            last_failure: last_failure.map(|entry| OperationRecord::of(entry, full)),
             next,
             truncated: next_cursor.is_some(),
             next_cursor,

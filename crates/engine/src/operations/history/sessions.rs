@@ -13,7 +13,7 @@ pub struct Op;
 #[serde(rename_all = "camelCase")]
 pub struct Output {
     /// The sessions, the latest first.
-    pub sessions: Vec<Counted>,
+    pub sessions: Vec<SessionSummary>,
     /// Whether there are more, or older operations that were not counted.
     pub truncated: bool,
     /// Give this as `options.cursor` to count the operations before those counted here.
@@ -24,7 +24,7 @@ pub struct Output {
 /// Operations that came the same way.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Counted {
+pub struct SessionSummary {
     /// The session's id.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
@@ -47,7 +47,7 @@ pub struct Counted {
     pub unfinished: u64,
 }
 
-impl Counted {
+impl SessionSummary {
     fn of(group: Group) -> Self {
         Self {
             session: group.session,
@@ -64,7 +64,7 @@ impl Counted {
 }
 
 /// What was counted, whether something was left out, and where to continue.
-pub(super) type Tally = (Vec<Counted>, bool, Option<String>);
+pub(super) type Tally = (Vec<SessionSummary>, bool, Option<String>);
 
 /// Counts the operations of the permitted scope.
 pub(super) fn count(
@@ -87,7 +87,8 @@ pub(super) fn count(
             .flatten()
             .any(|text| text.to_lowercase().contains(&needle))
     };
-    let mut counted: Vec<Counted> = groups.groups.into_iter().filter(is_asked).map(Counted::of).collect();
+    let mut counted: Vec<SessionSummary> =
+        groups.groups.into_iter().filter(is_asked).map(SessionSummary::of).collect();
     let cut = counted.len() > limit;
     counted.truncate(limit);
     let (counted, cut_again) = shown::fit(counted, permit.limits().max_output_bytes);

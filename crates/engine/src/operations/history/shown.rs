@@ -31,7 +31,7 @@ pub struct LimitOptions {
 /// One operation of the history.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Shown {
+pub struct OperationRecord {
     /// The operation's id; history.get shows all that is known about it.
     pub operation_id: String,
     /// When it began, RFC 3339 in UTC.
@@ -65,13 +65,13 @@ pub struct Shown {
     pub client: Option<String>,
     /// The rest, with `detail` `full`.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
-    pub rest: Option<Rest>,
+    pub rest: Option<RecordDetail>,
 }
 
 /// What `detail` `full` adds.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Rest {
+pub struct RecordDetail {
     /// The connection that it came by.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
@@ -95,13 +95,13 @@ pub struct Rest {
     pub kept: Option<Value>,
 }
 
-impl Shown {
+impl OperationRecord {
     /// Shows an entry, `full` with everything that is known.
     pub fn of(entry: Entry, full: bool) -> Self {
         let ended = entry.state != State::Unfinished;
         let kept = if full { kept(&entry) } else { None };
         let rest = if full {
-            Some(Rest {
+            Some(RecordDetail {
                 session: entry.session,
                 transport: entry.transport,
                 capability: entry.capability,

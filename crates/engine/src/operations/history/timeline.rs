@@ -1,6 +1,6 @@
 //! `history.timeline`: the operations of a scope, newest first.
 
-use super::shown::{self, QueryInput, Shown};
+use super::shown::{self, OperationRecord, QueryInput};
 use crate::registry::prelude::*;
 use bailiwick_contract::{Detail, ErrorCode};
 use bailiwick_history::Filter;
@@ -35,7 +35,7 @@ pub struct Options {
 #[serde(rename_all = "camelCase")]
 pub struct Output {
     /// The operations, newest first.
-    pub operations: Vec<Shown>,
+    pub operations: Vec<OperationRecord>,
     /// Whether there may be more. A rare filter looks at a bounded number of rows for each answer, so
     /// that an answer can hold few operations, or none, and still say where to continue.
     pub truncated: bool,
@@ -89,7 +89,7 @@ impl RunBlocking for Op {
         };
         let page = cx.history.query(&filter, &cx.cancel).map_err(|error| shown::unreadable(cx, &error))?;
         let full = permit.common().detail == Detail::Full;
-        let shown = page.entries.into_iter().map(|entry| Shown::of(entry, full)).collect();
+        let shown = page.entries.into_iter().map(|entry| OperationRecord::of(entry, full)).collect();
         let (operations, cut) = shown::fit(shown, permit.limits().max_output_bytes);
         let next_cursor = match operations.last() {
             Some(last) if cut => Some(last.operation_id.clone()),

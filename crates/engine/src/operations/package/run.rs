@@ -52,7 +52,7 @@ impl Operation for Op {
         summary: "Run a script that the project defines",
         details: "Runs only what a manifest in the target folder defines, by the runner that belongs to it: \
                   `npm run NAME -- ARGS`, `cargo test -- ARGS`, `make TARGET`. With `package:run` no rule has to \
-                  allow the runner; what the scope denies or asks about stays so. Held, bounded and answered as \
+                  allow the runner; what the scope denies or asks about stays so. ActiveSandbox, bounded and answered as \
                   command.run. Scripts are code: who may change the manifest decides what runs.",
         capabilities: &[&[Capability::PackageRun, Capability::CommandRun]],
         effect: Effect::RunsCode,

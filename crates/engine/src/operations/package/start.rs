@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::operations::process::{Options, ProcessOrder, Started, Stdin, TerminalInput, begin};
+use crate::operations::process::{Options, ProcessOrder, ProcessStart, Stdin, TerminalInput, begin};
 use crate::registry::prelude::*;
 
 use super::choice::permitted_script;
@@ -66,7 +66,7 @@ impl Operation for Op {
     };
     type Input = Input;
     type Options = Options;
-    type Output = Started;
+    type Output = ProcessStart;
     const JUDGED: JudgedFields<Input> = JudgedFields::NONE;
 
     // Which command it is comes out of the manifest; `Permit::judge_command` judges it then.
@@ -78,7 +78,7 @@ impl RunAsync for Op {
         permit: &Permit,
         input: &Input,
         options: &Options,
-    ) -> Result<Started, Failure> {
+    ) -> Result<ProcessStart, Failure> {
         let command =
             permitted_script(cx, permit, &input.script, input.runner.as_deref(), &input.args).await?;
         let beginning = ProcessOrder {

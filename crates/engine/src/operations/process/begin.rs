@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::operations::command::{
-    Planned, Sandbox, StandardStreams, clean_preview, make_ready, plan_of, warn_of_process,
+    PlannedCommand, Sandbox, StandardStreams, clean_preview, make_ready, plan_of, warn_of_process,
 };
 use crate::registry::Context;
 use bailiwick_config::ProcessLifetime;
@@ -60,7 +60,7 @@ pub struct ProcessOrder {
 /// The process that was started.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Started {
+pub struct ProcessStart {
     /// The id by which process.read, wait, write and stop name it; `null` in a dry run.
     pub process_id: Option<String>,
     /// `running`, as it was when it had started; `planned` in a dry run.
@@ -84,14 +84,14 @@ pub struct Started {
     pub dry_run: bool,
     /// With `options.dryRun`: the commands that would start.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub plan: Option<Vec<Planned>>,
+    pub plan: Option<Vec<PlannedCommand>>,
 }
 
 /// Starts a permitted command in the permit's target.
 ///
 /// # Errors
 /// Those of process.start.
-pub async fn begin(cx: &Context, permit: &Permit, beginning: ProcessOrder) -> Result<Started, Failure> {
+pub async fn begin(cx: &Context, permit: &Permit, beginning: ProcessOrder) -> Result<ProcessStart, Failure> {
     let ProcessOrder { command, environment, stdin, terminal, label, max_run_seconds } = beginning;
     let scope = permit.needed_scope()?;
     let policy = scope.processes();
@@ -110,7 +110,7 @@ pub async fn begin(cx: &Context, permit: &Permit, beginning: ProcessOrder) -> Re
     let preview = clean_preview(cx, &command);
     let attached = if terminal.is_some() { StandardStreams::Terminal } else { StandardStreams::Pipes };
     let prepared = make_ready(cx, permit, command, environment, attached).await?;
-    let mut started = Started {
+    let mut started = ProcessStart {
         process_id: None,
         status: "planned",
         command_preview: preview.clone(),

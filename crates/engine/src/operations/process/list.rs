@@ -6,7 +6,7 @@ use crate::registry::prelude::*;
 use bailiwick_contract::{id, time};
 use bailiwick_providers::process::Process;
 
-use super::shown::{Shown, of_status};
+use super::shown::{ProcessStatus, of_status};
 use super::terminal::TerminalSize;
 
 /// What the fields around the rows take of the result's size.
@@ -20,13 +20,13 @@ pub struct Op;
 #[serde(deny_unknown_fields, rename_all = "camelCase", default)]
 pub struct Options {
     /// `live` lists those that run, `over` those that do not any more; default both.
-    pub status: Option<Wanted>,
+    pub status: Option<ProcessFilter>,
 }
 
 /// Which processes are listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Wanted {
+pub enum ProcessFilter {
     /// Those that run.
     Live,
     /// Those that have ended, failed or been lost.
@@ -54,7 +54,7 @@ pub struct Output {
 pub struct Row {
     /// Its state; `damaged` where its files cannot be read.
     #[serde(flatten)]
-    pub process: Shown,
+    pub process: ProcessStatus,
     /// The beginning of its command, without secrets.
     pub command_preview: String,
     /// What its starter calls it.
@@ -110,8 +110,8 @@ impl RunBlocking for Op {
         let live = rows.iter().filter(|(is_live, _)| *is_live).count();
         rows.retain(|(is_live, _)| match options.status {
             None => true,
-            Some(Wanted::Live) => *is_live,
-            Some(Wanted::Over) => !is_live,
+            Some(ProcessFilter::Live) => *is_live,
+            Some(ProcessFilter::Over) => !is_live,
         });
         // Stable: those that run first, each part newest first as it was.
         rows.sort_by_key(|(is_live, _)| !is_live);
@@ -154,7 +154,7 @@ fn row(process: &Arc<Process>) -> (bool, Row) {
         }
         Err(failure) => {
             let is_damaged = failure.rule() == Some("damaged-process");
-            let shown = Shown {
+            let shown = ProcessStatus {
                 process_id: facts.id.clone(),
                 status: if is_damaged { "damaged" } else { "starting" }.to_owned(),
                 exit_code: None,

@@ -16,8 +16,8 @@ mod write;
 
 use crate::registry::{Entry, Family};
 
-pub(super) use begin::{Options, ProcessOrder, Started, Stdin, begin, lifetime};
-pub(super) use shown::{Shown, of_status, warn_of_what_is_left};
+pub(super) use begin::{Options, ProcessOrder, ProcessStart, Stdin, begin, lifetime};
+pub(super) use shown::{ProcessStatus, of_status, warn_of_what_is_left};
 pub(super) use start::Op as StartOp;
 pub(super) use terminal::TerminalInput;
 

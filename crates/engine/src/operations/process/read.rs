@@ -12,7 +12,7 @@ use bailiwick_providers::process::{Cursor, Process, last_lines, lines, not_found
 use bailiwick_providers::terminal::Picture;
 
 use super::digested;
-use super::shown::{Shown, of_status, target, warn_of_what_is_left};
+use super::shown::{ProcessStatus, of_status, target, warn_of_what_is_left};
 
 /// What the fields around the text take of the result's size.
 const FIELD_BYTES: usize = 500;
@@ -89,7 +89,7 @@ pub enum View {
 pub struct Output {
     /// How the process stands.
     #[serde(flatten)]
-    pub process: Shown,
+    pub process: ProcessStatus,
     /// What it printed to standard output, or on its terminal.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stdout: Option<String>,

@@ -13,7 +13,7 @@ use bailiwick_providers::process::Process;
 /// How a process stands.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Shown {
+pub struct ProcessStatus {
     /// The process.
     pub process_id: String,
     /// `starting`, `running`, `ended`, `failed` (a later command of it could not be started), or `lost` (what kept
@@ -35,9 +35,9 @@ pub struct Shown {
 }
 
 /// Returns how a process stood when its status was read.
-pub fn of_status(process: &Process, status: Status) -> Shown {
+pub fn of_status(process: &Process, status: Status) -> ProcessStatus {
     let excess = status.memory_excess.map(|excess| describe_memory_excess(excess, &process.facts.scope));
-    Shown {
+    ProcessStatus {
         process_id: process.facts.id.clone(),
         status: status.state.name().to_owned(),
         exit_code: status.exit_code,

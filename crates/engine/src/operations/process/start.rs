@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::registry::prelude::*;
 use bailiwick_contract::CommandInput;
 
-use super::begin::{Options, ProcessOrder, Started, Stdin, begin};
+use super::begin::{Options, ProcessOrder, ProcessStart, Stdin, begin};
 use super::terminal::TerminalInput;
 
 /// The operation.
@@ -64,7 +64,7 @@ impl Operation for Op {
     };
     type Input = Input;
     type Options = Options;
-    type Output = Started;
+    type Output = ProcessStart;
     const JUDGED: JudgedFields<Input> = JudgedFields::command(|input| Some(input.command.clone()));
 }
 
@@ -74,7 +74,7 @@ impl RunAsync for Op {
         permit: &Permit,
         input: &Input,
         options: &Options,
-    ) -> Result<Started, Failure> {
+    ) -> Result<ProcessStart, Failure> {
         let beginning = ProcessOrder {
             command: permit.command().clone(),
             environment: input.env.clone(),

@@ -7,7 +7,7 @@ use crate::registry::prelude::*;
 use bailiwick_contract::{ErrorCode, signal};
 use bailiwick_providers::process::Process;
 
-use super::shown::{Shown, of_status, target, warn_of_what_is_left};
+use super::shown::{ProcessStatus, of_status, target, warn_of_what_is_left};
 
 /// How long a process has to end on its own, unless the request says otherwise.
 const GRACE: Duration = Duration::from_secs(5);
@@ -56,7 +56,7 @@ pub struct Output {
 pub struct StoppedProcess {
     /// Its state now.
     #[serde(flatten)]
-    pub process: Shown,
+    pub process: ProcessStatus,
     /// `asked`: it ended when it was asked to. `killed`: it did not, and was killed. `before`: it had ended before.
     /// `running`: it could not be ended, `problem` says why.
     pub how: &'static str,
@@ -162,7 +162,7 @@ fn grace(options: &Options, timeout: Duration) -> Result<Duration, Failure> {
 }
 
 fn not_stopped(process: &Arc<Process>, failure: &Failure) -> StoppedProcess {
-    let shown = Shown {
+    let shown = ProcessStatus {
         process_id: process.facts.id.clone(),
         status: "running".to_owned(),
         exit_code: None,

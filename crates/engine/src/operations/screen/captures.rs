@@ -18,7 +18,7 @@ const FRAME_BYTES: usize = 1_000;
 #[serde(rename_all = "camelCase")]
 pub struct Output {
     /// The pictures of this scope, newest first.
-    pub captures: Vec<Kept>,
+    pub captures: Vec<StoredCapture>,
     /// Whether there are more than the answer can hold.
     pub truncated: bool,
 }
@@ -26,7 +26,7 @@ pub struct Output {
 /// A kept picture.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Kept {
+pub struct StoredCapture {
     /// The display that it shows, or that its window was on.
     pub display: String,
     /// The window, of a picture of one.
@@ -87,8 +87,8 @@ impl RunBlocking for Op {
     }
 }
 
-fn described(facts: &CaptureFacts) -> Option<Kept> {
-    Some(Kept {
+fn described(facts: &CaptureFacts) -> Option<StoredCapture> {
+    Some(StoredCapture {
         display: facts.display.clone(),
         window: facts.window.clone(),
         width: facts.width,

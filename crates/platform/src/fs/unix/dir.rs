@@ -13,7 +13,7 @@ use super::beneath::{link_or, open_beneath};
 use super::regular::open_regular;
 use super::root::is_system_files;
 use super::spelling::{check_entry, check_opened};
-use super::{DoorError, FileId, FileKind, Opened, RelPath, Stat};
+use super::{DoorError, FileId, FileKind, ReadableFile, RelPath, Stat};
 
 /// A folder that was opened without following a link.
 #[derive(Debug)]
@@ -142,7 +142,7 @@ impl Dir {
     ///
     /// # Errors
     /// As [`super::Root::open_file`].
-    pub fn open_file(&self, name: &OsStr) -> Result<Opened, DoorError> {
+    pub fn open_file(&self, name: &OsStr) -> Result<ReadableFile, DoorError> {
         check_name(name)?;
         open_regular(self.id.device, |flags| {
             let fd = openat(&self.fd, name, flags | OFlags::NOFOLLOW, Mode::empty())?;

@@ -8,7 +8,7 @@ use rustix::fs::{OFlags, fstat};
 use rustix::io::Errno;
 
 use super::root::is_system_files;
-use super::{DoorError, FileKind, Opened, Stat};
+use super::{DoorError, FileKind, ReadableFile, Stat};
 
 /// How a regular file is opened. Where pipes can be opened nothing is waited for.
 pub(super) const READ: OFlags =
@@ -23,14 +23,14 @@ pub(super) const READ: OFlags =
 pub(super) fn open_regular(
     device: u64,
     open: impl Fn(OFlags) -> Result<OwnedFd, Errno>,
-) -> Result<Opened, DoorError> {
+) -> Result<ReadableFile, DoorError> {
     use std::os::fd::AsRawFd;
 
     let name = open(OFlags::PATH | OFlags::CLOEXEC)?;
     let stat = judged(&name, device)?;
     let itself = format!("/proc/self/fd/{}", name.as_raw_fd());
     match rustix::fs::open(itself, READ, rustix::fs::Mode::empty()) {
-        Ok(fd) => Ok(Opened { file: File::from(fd), stat }),
+        Ok(fd) => Ok(ReadableFile { file: File::from(fd), stat }),
         // There is no /proc here.
         Err(Errno::NOENT | Errno::NOTDIR) => open_by_name(device, open),
         Err(errno) => Err(errno.into()),
@@ -42,15 +42,18 @@ pub(super) fn open_regular(
 pub(super) fn open_regular(
     device: u64,
     open: impl Fn(OFlags) -> Result<OwnedFd, Errno>,
-) -> Result<Opened, DoorError> {
+) -> Result<ReadableFile, DoorError> {
     open_by_name(device, open)
 }
 
 /// Opens whatever has the name, without waiting, and keeps it only if it is a regular file.
-fn open_by_name(device: u64, open: impl Fn(OFlags) -> Result<OwnedFd, Errno>) -> Result<Opened, DoorError> {
+fn open_by_name(
+    device: u64,
+    open: impl Fn(OFlags) -> Result<OwnedFd, Errno>,
+) -> Result<ReadableFile, DoorError> {
     let fd = open(READ)?;
     let stat = judged(&fd, device)?;
-    Ok(Opened { file: File::from(fd), stat })
+    Ok(ReadableFile { file: File::from(fd), stat })
 }
 
 /// Returns the facts of what was opened, if it is a regular file, and no door of the system's on another device.
@@ -94,7 +97,7 @@ mod tests {
         }
     }
 
-    fn opened(path: &Path, seen: &RefCell<Vec<OFlags>>) -> Result<Opened, DoorError> {
+    fn opened(path: &Path, seen: &RefCell<Vec<OFlags>>) -> Result<ReadableFile, DoorError> {
         open_regular(0, |flags| {
             seen.borrow_mut().push(flags);
             rustix::fs::open(path, flags | OFlags::NOFOLLOW, Mode::empty())

@@ -8,7 +8,7 @@ use rustix::fs::{AtFlags, OFlags, fstat, open, statat};
 use super::beneath::open_beneath;
 use super::regular::open_regular;
 use super::spelling::check_entry;
-use super::{Dir, DoorError, FileId, Opened, RelPath, Stat, WritableDir};
+use super::{Dir, DoorError, FileId, ReadableFile, RelPath, Stat, WritableDir};
 use crate::names::OsStrExt;
 
 /// How a root is opened.
@@ -89,7 +89,7 @@ impl Root {
     /// # Errors
     /// [`DoorError::Symlink`] where a part is a link (see [`Root::resolve_links`]),
     /// [`DoorError::IsADirectory`], [`DoorError::NotRegular`], [`DoorError::SystemFiles`], and the usual ones.
-    pub fn open_file(&self, path: &RelPath) -> Result<Opened, DoorError> {
+    pub fn open_file(&self, path: &RelPath) -> Result<ReadableFile, DoorError> {
         open_regular(self.id.device, |flags| open_beneath(self.fd.as_fd(), path, flags))
     }
 

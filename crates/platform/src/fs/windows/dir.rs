@@ -8,7 +8,7 @@ use std::os::windows::io::{AsHandle, BorrowedHandle, OwnedHandle};
 
 use super::beneath::{ENTER, LOOK, READ, list, open_beneath, open_name};
 use super::facts::kind_of_entry;
-use super::{DoorError, FileId, FileKind, Opened, RelPath, Stat};
+use super::{DoorError, FileId, FileKind, ReadableFile, RelPath, Stat};
 use crate::handle::Handle;
 
 /// A folder that was opened without following a link.
@@ -96,15 +96,15 @@ impl Dir {
     ///
     /// # Errors
     /// As [`super::Root::open_file`].
-    pub fn open_file(&self, name: &OsStr) -> Result<Opened, DoorError> {
+    pub fn open_file(&self, name: &OsStr) -> Result<ReadableFile, DoorError> {
         regular_file(open_name(self.as_handle(), name, READ)?)
     }
 }
 
 /// Returns what was opened if it is a regular file.
-pub(super) fn regular_file((handle, stat): (OwnedHandle, Stat)) -> Result<Opened, DoorError> {
+pub(super) fn regular_file((handle, stat): (OwnedHandle, Stat)) -> Result<ReadableFile, DoorError> {
     match stat.kind {
-        FileKind::File => Ok(Opened { file: File::from(handle), stat }),
+        FileKind::File => Ok(ReadableFile { file: File::from(handle), stat }),
         FileKind::Dir => Err(DoorError::IsADirectory),
         FileKind::Symlink => Err(DoorError::Symlink),
         other => Err(DoorError::NotRegular(other)),

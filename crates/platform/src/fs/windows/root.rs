@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::beneath::{ENTER, LOOK, READ, open_beneath, open_name};
 use super::dir::regular_file;
 use super::facts::open_by_path;
-use super::{Dir, DoorError, FileId, FileKind, Opened, RelPath, Stat, WritableDir, sys};
+use super::{Dir, DoorError, FileId, FileKind, ReadableFile, RelPath, Stat, WritableDir, sys};
 
 /// The tags of symbolic links and junctions.
 const SYMLINK: u32 = 0xA000_000C;
@@ -69,7 +69,7 @@ impl Root {
     /// # Errors
     /// [`DoorError::Symlink`] where a part is a link (see [`Root::resolve_links`]),
     /// [`DoorError::IsADirectory`], [`DoorError::NotRegular`], and the usual ones.
-    pub fn open_file(&self, path: &RelPath) -> Result<Opened, DoorError> {
+    pub fn open_file(&self, path: &RelPath) -> Result<ReadableFile, DoorError> {
         regular_file(open_beneath(self.handle.as_handle(), path, READ)?)
     }
 

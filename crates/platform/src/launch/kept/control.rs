@@ -12,7 +12,7 @@ use tokio::net::TcpStream;
 use super::line::Line;
 use super::message::{self as messages};
 use super::message::{Answer, LENGTH_BYTES, MAX_MESSAGE_BYTES, Request};
-use super::{ControlError, Event, Kept, MAX_INPUT_BYTES, TerminalSize};
+use super::{ControlError, Event, MAX_INPUT_BYTES, ProcessFiles, TerminalSize};
 
 /// How long a keeper may take to answer.
 const MAX_WAIT: Duration = Duration::from_secs(10);
@@ -35,7 +35,7 @@ impl Control {
     /// # Errors
     /// [`ControlError::Gone`] where there is none any more.
     pub async fn connect(folder: &Path) -> Result<Self, ControlError> {
-        let key = Kept::key(folder).map_err(of_folder)?;
+        let key = ProcessFiles::key(folder).map_err(of_folder)?;
         let line = Line::connect(folder, &key, MAX_WAIT).await.map_err(of_folder)?;
         Ok(Self {
             line,

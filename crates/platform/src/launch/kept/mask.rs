@@ -71,9 +71,9 @@ impl Mask {
         let mut covered = self.covered;
         while at < bytes.len() {
             match self.look(&bytes[at..]) {
-                Look::Unknown => break,
-                Look::Secret(length) => covered = covered.max(at + length),
-                Look::Nothing => {}
+                MatchStart::Unknown => break,
+                MatchStart::Secret(length) => covered = covered.max(at + length),
+                MatchStart::Nothing => {}
             }
             if at >= self.shown {
                 self.show(bytes[at], at < covered, &mut shown);
@@ -133,17 +133,17 @@ impl Mask {
     }
 
     /// Looks for the longest secret that bytes begin with.
-    fn look(&self, bytes: &[u8]) -> Look {
-        let mut found = Look::Nothing;
+    fn look(&self, bytes: &[u8]) -> MatchStart {
+        let mut found = MatchStart::Nothing;
         for secret in &self.secrets {
             if bytes.len() < secret.len() {
                 if secret.starts_with(bytes) {
-                    return Look::Unknown;
+                    return MatchStart::Unknown;
                 }
             } else if bytes.starts_with(secret) {
                 found = match found {
-                    Look::Secret(length) => Look::Secret(length.max(secret.len())),
-                    Look::Nothing | Look::Unknown => Look::Secret(secret.len()),
+                    MatchStart::Secret(length) => MatchStart::Secret(length.max(secret.len())),
+                    MatchStart::Nothing | MatchStart::Unknown => MatchStart::Secret(secret.len()),
                 };
             }
         }
@@ -152,7 +152,7 @@ impl Mask {
 }
 
 /// What begins at a place.
-enum Look {
+enum MatchStart {
     Nothing,
     /// A secret of this length.
     Secret(usize),

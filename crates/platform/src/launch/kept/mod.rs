@@ -39,7 +39,7 @@ pub use control::Control;
 pub use ring::RingWriter;
 pub use status::StatusWriter;
 pub use values::{
-    AdoptRequest, Adopted, ControlError, Event, Frame, Input, KeptRequest, Lifetime, MAX_INPUT_BYTES,
+    AdoptRequest, AdoptionOutcome, ControlError, Event, Frame, Input, KeptRequest, Lifetime, MAX_INPUT_BYTES,
     RingRead, State, Status, Stream, TerminalSize,
 };
-pub use view::Kept;
+pub use view::ProcessFiles;

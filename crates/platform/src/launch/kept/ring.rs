@@ -259,7 +259,7 @@ pub(super) struct FrameHead {
 
 /// What is found where a frame may begin.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Found<'a> {
+pub(super) enum FrameScan<'a> {
     /// A whole frame.
     Frame(FrameHead, &'a [u8]),
     /// Not enough to tell: so many bytes are needed. Where there are no more, it is the end.
@@ -269,28 +269,28 @@ pub(super) enum Found<'a> {
 }
 
 /// Reads the frame that bytes begin with.
-pub(super) fn find_frame(bytes: &[u8], generation: u64) -> Found<'_> {
+pub(super) fn find_frame(bytes: &[u8], generation: u64) -> FrameScan<'_> {
     let Some((head, rest)) = bytes.split_first_chunk::<FRAME_HEAD_BYTES>() else {
-        return Found::More(FRAME_HEAD_BYTES);
+        return FrameScan::More(FRAME_HEAD_BYTES);
     };
-    let ([word, written, at_ms, position, sum], _) = head.as_chunks::<8>() else { return Found::Nothing };
+    let ([word, written, at_ms, position, sum], _) = head.as_chunks::<8>() else { return FrameScan::Nothing };
     let word = u64::from_le_bytes(*word);
     let stream = match word >> 32 {
         0 => Stream::Stdout,
         1 => Stream::Stderr,
-        _ => return Found::Nothing,
+        _ => return FrameScan::Nothing,
     };
     let length = usize::try_from(word & u64::from(u32::MAX)).unwrap_or(usize::MAX);
     if length == 0 || length > MAX_FRAME_BYTES || u64::from_le_bytes(*written) != generation {
-        return Found::Nothing;
+        return FrameScan::Nothing;
     }
-    let Some(content) = rest.get(..length) else { return Found::More(FRAME_HEAD_BYTES + length) };
+    let Some(content) = rest.get(..length) else { return FrameScan::More(FRAME_HEAD_BYTES + length) };
     if checksum(&[&head[..FRAME_HEAD_BYTES - 8], content]).to_le_bytes() != *sum {
-        return Found::Nothing;
+        return FrameScan::Nothing;
     }
     let at_ms = u64::from_le_bytes(*at_ms).cast_signed();
     let head = FrameHead { stream, length, at_ms, position: u64::from_le_bytes(*position) };
-    Found::Frame(head, content)
+    FrameScan::Frame(head, content)
 }
 
 impl FrameHead {

@@ -16,7 +16,7 @@ use crate::launch::connection::Parcel;
 use crate::launch::flags::FOLDER;
 use crate::launch::protect::{Placeholders, protect};
 use crate::launch::wire::{Adoption, Head, KeptOrder, Kind, MAX_HANDED, MAX_HEAD_BYTES, Order};
-use crate::launch::{FolderChanges, Held, LaunchError, handing};
+use crate::launch::{ActiveSandbox, FolderChanges, LaunchError, handing};
 use bailiwick_contract::command::Containment;
 
 /// How many callers may wait to be heard.
@@ -80,18 +80,18 @@ impl Start {
 
 /// What makes a process that lasts of a running job, with its files made.
 #[derive(Debug)]
-pub(in super::super) struct Adopting {
+pub(in super::super) struct KeeperStart {
     pub(in super::super) message: Vec<u8>,
     /// Those that come with the message, after the two pipes.
     pub(in super::super) descriptors: Vec<OwnedFd>,
     folder: PathBuf,
 }
 
-impl Adopting {
+impl KeeperStart {
     /// Creates the files of a process, beside its ring.
     pub(in super::super) fn new(
         request: &AdoptRequest<'_>,
-        held: Held,
+        held: ActiveSandbox,
         life: BorrowedFd<'_>,
     ) -> Result<Self, LaunchError> {
         let mut status = running(held, request.started_at_ms);

@@ -16,7 +16,7 @@ use crate::fs::modes::FileExt;
 use crate::fs::new_private_file;
 use crate::launch::held::{Names, layer, open};
 use crate::launch::wire::{Reader, WireError, Writer, level_code, network_code};
-use crate::launch::{Held, Hold};
+use crate::launch::{ActiveSandbox, SandboxRequest};
 use bailiwick_contract::command::{Containment, Network};
 use bailiwick_contract::time;
 
@@ -107,8 +107,8 @@ impl StatusWriter {
 }
 
 /// Returns the status of a process that is being started now.
-pub(in super::super) fn starting(hold: &Hold, terminal: Option<TerminalSize>) -> Status {
-    let held = Held {
+pub(in super::super) fn starting(hold: &SandboxRequest, terminal: Option<TerminalSize>) -> Status {
+    let held = ActiveSandbox {
         level: hold.level,
         network: match hold.level {
             Containment::None => Network::Full,
@@ -122,7 +122,7 @@ pub(in super::super) fn starting(hold: &Hold, terminal: Option<TerminalSize>) ->
 }
 
 /// Returns the status of a job that runs already.
-pub(in super::super) fn running(held: Held, started_at_ms: i64) -> Status {
+pub(in super::super) fn running(held: ActiveSandbox, started_at_ms: i64) -> Status {
     Status {
         state: State::Running,
         process_id: 0,
@@ -225,7 +225,7 @@ fn decode(slot: &[u8]) -> Result<Block, WireError> {
     let (exit_code, signal) = (number()?, number()?);
     let timed_out = reader.flag()?;
     let left_killed = reader.short()?;
-    let held = Held {
+    let held = ActiveSandbox {
         level: reader.level()?,
         network: reader.network()?,
         degraded: reader.flag()?,
@@ -304,7 +304,7 @@ mod tests {
             timed_out: true,
             left_killed: u32::MAX,
             memory_excess: Some(MemoryExcess { limit: u64::MAX, taken: 1 }),
-            held: Held {
+            held: ActiveSandbox {
                 level: Containment::Full,
                 network: Network::Loopback,
                 degraded: true,

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use proptest::prelude::*;
 
 use super::*;
-use crate::launch::Held;
+use crate::launch::ActiveSandbox;
 use bailiwick_contract::command::{Containment, Network};
 
 /// A folder of a process that is written by the test itself.
@@ -38,7 +38,7 @@ fn running() -> Status {
         timed_out: false,
         left_killed: 0,
         memory_excess: None,
-        held: Held {
+        held: ActiveSandbox {
             level: Containment::None,
             network: Network::Full,
             degraded: true,
@@ -91,7 +91,7 @@ proptest! {
         let folder = Folder::new();
         let mut writer = StatusWriter::create(&folder.0, &running()).expect("made");
         let mut ring = RingWriter::create(&folder.0, ring_bytes).expect("made");
-        let kept = Kept::open(&folder.0).expect("opened");
+        let kept = ProcessFiles::open(&folder.0).expect("opened");
         let mut status = running();
         let mut next = 0;
         for (number, (is_error, length)) in pieces.iter().enumerate() {
@@ -129,7 +129,7 @@ proptest! {
             prop_assert!(size <= (ring_bytes / 2).max(4096));
         }
         // Anyone who opens it again sees the same.
-        prop_assert_eq!(Kept::open(&folder.0).and_then(|kept| kept.read(0, usize::MAX)).expect("read"), all);
+        prop_assert_eq!(ProcessFiles::open(&folder.0).and_then(|kept| kept.read(0, usize::MAX)).expect("read"), all);
     }
 }
 
@@ -146,7 +146,7 @@ fn frames_that_end_where_a_chunk_of_the_file_ends_are_followed_by_the_next() {
     let mut status = running();
     ring.count_into(&mut status);
     writer.write(&status).expect("written");
-    let kept = Kept::open(&folder.0).expect("opened");
+    let kept = ProcessFiles::open(&folder.0).expect("opened");
     for max_bytes in [usize::MAX, 300_000] {
         let mut next = 0;
         while next < status.end {
@@ -174,7 +174,7 @@ fn a_reader_beside_a_fast_writer_sees_nothing_twice_torn_or_unaccounted() {
             }
             is_over.store(true, Ordering::Release);
         });
-        let kept = Kept::open(&folder.0).expect("opened");
+        let kept = ProcessFiles::open(&folder.0).expect("opened");
         let (mut next, mut seen, mut skipped) = (0, 0, 0);
         loop {
             let last = is_over.load(Ordering::Acquire);
@@ -217,7 +217,7 @@ fn damage_hides_what_is_damaged_and_nothing_before_it() {
         [(damaged.as_slice(), 5000), (&whole[..whole.len() / 2], 4900), (b"", 0), (&whole, 10_000)]
     {
         fs::write(&file, content).expect("written");
-        let read = Kept::open(&folder.0).and_then(|kept| kept.read(0, usize::MAX)).expect("read");
+        let read = ProcessFiles::open(&folder.0).and_then(|kept| kept.read(0, usize::MAX)).expect("read");
         check(&read, 0);
         assert!(10_000 - read.skipped_bytes <= kept_bytes, "{}", read.skipped_bytes);
         assert!(10_000 - read.skipped_bytes + 200 > kept_bytes, "{}", read.skipped_bytes);
@@ -236,7 +236,7 @@ fn tail_start_and_since_find_their_places() {
     }
     ring.count_into(&mut status);
     writer.write(&status).expect("written");
-    let kept = Kept::open(&folder.0).expect("opened");
+    let kept = ProcessFiles::open(&folder.0).expect("opened");
     let tail = kept.tail(150).expect("read");
     check(&tail, 19_850);
     assert_eq!((tail.frames.len(), tail.skipped_bytes), (2, 0));

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::RingWriter;
 use crate::handle::Handle;
 use crate::launch::pipe::Receiver;
-use crate::launch::{Held, Hold, MemoryExcess, ProcessLimits, Step};
+use crate::launch::{ActiveSandbox, MemoryExcess, ProcessLimits, SandboxRequest, Step};
 
 /// The most bytes of input in one request, and the most that wait for the program to read them.
 pub const MAX_INPUT_BYTES: usize = 64 << 10;
@@ -64,7 +64,7 @@ pub struct KeptRequest {
     /// The path of the working folder. Inside a sandbox it is opened by this path and must be the same folder.
     pub cwd_path: PathBuf,
     /// How strongly the plan is held.
-    pub hold: Hold,
+    pub hold: SandboxRequest,
     /// As in [`LaunchRequest`](crate::launch::LaunchRequest).
     pub proxy: Option<Handle>,
     /// What it may use up.
@@ -110,7 +110,7 @@ pub struct AdoptRequest<'a> {
 
 /// What has become of a job that was to be a process that lasts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Adopted {
+pub enum AdoptionOutcome {
     /// A keeper has it. It is killed with the job until [`Job::keep`](crate::launch::Job::keep).
     Kept,
     /// It has ended before, which [`Job::ended`](crate::launch::Job::ended) tells. Nothing is in the folder but the ring.
@@ -173,7 +173,7 @@ pub struct Status {
     /// What it took when it was ended for taking more memory than it may.
     pub memory_excess: Option<MemoryExcess>,
     /// What is in force around it.
-    pub held: Held,
+    pub held: ActiveSandbox,
     /// How many bytes it printed to standard output or its terminal.
     pub stdout_bytes: u64,
     /// How many bytes it printed to standard error.

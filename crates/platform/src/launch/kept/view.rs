@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use super::files::{self, Folder};
-use super::ring::{self, Found, SEGMENT_HEAD_BYTES, find_frame, generation};
+use super::ring::{self, FrameScan, SEGMENT_HEAD_BYTES, find_frame, generation};
 use super::status::{self, Key};
 use super::{Frame, RingRead, State, Status};
 use crate::fs::modes::FileExt;
@@ -22,7 +22,7 @@ const MAX_TRIES: usize = 20;
 
 /// What a process left on disk, opened. Stays readable when its folder is removed.
 #[derive(Debug)]
-pub struct Kept {
+pub struct ProcessFiles {
     status: File,
     folder: Folder,
     /// The files of the ring, as far as there are any.
@@ -44,7 +44,7 @@ struct Mark {
 /// The writer emptied a file that was being read.
 struct RingOvertaken;
 
-impl Kept {
+impl ProcessFiles {
     /// Opens what is in the folder of a process.
     ///
     /// # Errors
@@ -96,7 +96,7 @@ impl Kept {
     /// Returns how things stand with the process of a folder, and leaves nothing open: for many that nobody reads.
     ///
     /// # Errors
-    /// As [`Kept::open`] and [`Kept::status`]; the ring is not looked at.
+    /// As [`ProcessFiles::open`] and [`ProcessFiles::status`]; the ring is not looked at.
     pub fn look(folder: &Path) -> io::Result<Status> {
         current(&files::read(&folder.join(status::NAME))?)
     }
@@ -216,9 +216,9 @@ fn first_position(file: &File, generation: u64) -> io::Result<Option<u64>> {
     loop {
         let length = fill(file, &mut bytes, SEGMENT_HEAD_BYTES as u64)?;
         match find_frame(&bytes[..length], generation) {
-            Found::Frame(head, _) => return Ok(Some(head.position)),
-            Found::More(needed) if length == bytes.len() => bytes.resize(needed, 0),
-            Found::More(_) | Found::Nothing => return Ok(None),
+            FrameScan::Frame(head, _) => return Ok(Some(head.position)),
+            FrameScan::More(needed) if length == bytes.len() => bytes.resize(needed, 0),
+            FrameScan::More(_) | FrameScan::Nothing => return Ok(None),
         }
     }
 }
@@ -258,7 +258,7 @@ impl Reading {
             let mut used = 0;
             loop {
                 match find_frame(&chunk[used..length], generation) {
-                    Found::Frame(head, content) => {
+                    FrameScan::Frame(head, content) => {
                         let begins = offset + used as u64;
                         let is_last = self.take(head, content);
                         if begins > marked + BYTES_BETWEEN_MARKS || is_last {
@@ -271,13 +271,13 @@ impl Reading {
                         }
                         used += ring::FRAME_HEAD_BYTES + head.length;
                     }
-                    Found::More(needed) if length == chunk.len() => {
+                    FrameScan::More(needed) if length == chunk.len() => {
                         if chunk.len() < needed {
                             chunk.resize(needed, 0);
                         }
                         break;
                     }
-                    Found::More(_) | Found::Nothing => {
+                    FrameScan::More(_) | FrameScan::Nothing => {
                         // The next reading continues here.
                         let mark = Mark { generation, position: self.at, offset: offset + used as u64 };
                         remember(marks, mark);

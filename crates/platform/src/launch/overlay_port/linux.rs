@@ -30,7 +30,7 @@ impl OverlayPort {
     }
 
     /// Returns the upper part of each root of a plan that runs, with its position among
-    /// [`Hold::read_write`](crate::launch::Hold::read_write): what was written, a device without a number for what was
+    /// [`SandboxRequest::read_write`](crate::launch::Hold::read_write): what was written, a device without a number for what was
     /// removed, and nothing else. It lasts as long as these are open.
     ///
     /// # Errors

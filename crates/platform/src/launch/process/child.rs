@@ -8,14 +8,14 @@ use nix::sys::signal::SigSet;
 use rustix::process::{Pid, Resource, Rlimit, setrlimit};
 
 use super::pipeline::Wiring;
-use super::prepare::{Prepared, failed};
+use super::prepare::{PreparedJob, failed};
 use super::system::hold::{self, OpenProgram};
 use super::system::sys;
 use crate::launch::LaunchError;
 
 /// A process that is about to become a program.
 pub(super) struct Child<'a> {
-    pub(super) prepared: &'a Prepared,
+    pub(super) prepared: &'a PreparedJob,
     pub(super) wiring: Wiring<'a>,
     pub(super) argv: Vec<CString>,
     pub(super) program: &'a OpenProgram,

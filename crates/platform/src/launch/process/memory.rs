@@ -3,7 +3,7 @@
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use super::prepare::Prepared;
+use super::prepare::PreparedJob;
 use super::system::{JobGroup, JobMemory, Reach};
 use crate::launch::MemoryExcess;
 
@@ -29,7 +29,7 @@ pub(super) struct MemoryWatch {
 
 impl MemoryWatch {
     /// Begins to watch a job that runs now.
-    pub(super) fn of(job: &Prepared) -> Self {
+    pub(super) fn of(job: &PreparedJob) -> Self {
         Self { group: job.group.clone(), ..Self::start(job.limits.job_memory_bytes) }
     }
 

@@ -8,7 +8,7 @@ use rustix::io::Errno;
 use rustix::process::{Pid, getpid};
 
 use super::child::{Child, Stop};
-use super::prepare::{Prepared, failed, pipe};
+use super::prepare::{PreparedJob, failed, pipe};
 use super::system::{hold, sys};
 use crate::launch::request::redirected;
 use crate::launch::{LaunchError, Step};
@@ -21,7 +21,7 @@ pub(super) struct Wiring<'a> {
     pub(super) stderr: BorrowedFd<'a>,
 }
 
-impl Prepared {
+impl PreparedJob {
     /// Starts all commands of a step. They run, contained, when this returns.
     ///
     /// On an error some may have been started, and have done nothing but contain themselves; the caller
@@ -51,11 +51,11 @@ impl Prepared {
             // At a terminal the pipeline is one group, named by its first process, as in a shell.
             let group = processes.first().copied();
             match sys::fork().map_err(failed("fork"))? {
-                sys::Forked::Child => {
+                sys::ForkSide::Child => {
                     let child = Child { prepared: self, wiring, argv, program, parent, group };
                     child.become_program(&say, is_awaited.then_some(&wait));
                 }
-                sys::Forked::Parent(raw) => {
+                sys::ForkSide::Parent(raw) => {
                     let pid = Pid::from_raw(raw).ok_or("no process").map_err(failed("fork"))?;
                     if self.terminal.is_some() {
                         // Both sides do it, so that it is done before either continues.

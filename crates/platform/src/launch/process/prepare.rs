@@ -9,7 +9,7 @@ use rustix::fs::{Mode, OFlags};
 
 use super::proxy_port::open_proxy_port;
 use super::supervisor::Streams;
-use super::system::hold::{self, Entered, OpenProgram, Shutting};
+use super::system::hold::{self, ActiveLayers, CommandSandbox, OpenProgram};
 use super::system::{JobGroup, Kit, Reach};
 use crate::launch::held::Names;
 use crate::launch::wire::{Order, Report};
@@ -18,7 +18,7 @@ use bailiwick_contract::command::{Containment, Network};
 
 /// A job that is ready to start.
 #[derive(Debug)]
-pub(super) struct Prepared {
+pub(super) struct PreparedJob {
     pub(super) plan: Vec<Step>,
     /// The opened program of each command, by step and position.
     pub(super) programs: Vec<Vec<OpenProgram>>,
@@ -30,7 +30,7 @@ pub(super) struct Prepared {
     pub(super) terminal: Option<OwnedFd>,
     pub(super) limits: ProcessLimits,
     /// What each command puts around itself; none at the level none.
-    pub(super) shutting: Option<Shutting>,
+    pub(super) shutting: Option<CommandSandbox>,
     /// The control group that each command goes into, if there is one.
     pub(super) group: Option<Rc<JobGroup>>,
     pub(super) level: Containment,
@@ -42,7 +42,7 @@ pub(super) struct Prepared {
 /// What a plan is held with.
 #[derive(Debug)]
 pub(super) struct Shut {
-    pub(super) shutting: Option<Shutting>,
+    pub(super) shutting: Option<CommandSandbox>,
     /// What can be reached over the network.
     pub(super) network: Network,
     pub(super) layers: Names,
@@ -70,7 +70,7 @@ pub(super) fn prepare(
     streams: Streams,
     port: Option<OwnedFd>,
     reach: &Reach,
-) -> Result<Prepared, LaunchError> {
+) -> Result<PreparedJob, LaunchError> {
     // Each command makes a session of its own, as late as it can: schedulers set sessions against each other,
     // and this process has more to do before.
     let _ = rustix::process::setpgid(None, None);
@@ -84,10 +84,10 @@ pub(super) fn finish(
     kit: &Kit,
     order: Order,
     streams: Streams,
-    entered: Entered,
+    entered: ActiveLayers,
     terminal: Option<OwnedFd>,
     reach: &Reach,
-) -> Result<Prepared, LaunchError> {
+) -> Result<PreparedJob, LaunchError> {
     let level = order.hold.level;
     let cwd = hold::open_working_folder(&order, &streams)?;
     let Order { plan, environment, hold, limits, .. } = order;
@@ -108,7 +108,7 @@ pub(super) fn finish(
         .collect::<Result<Vec<_>, _>>()?;
     let Shut { shutting, network, layers, open, limits, group } =
         hold::shut(kit, &hold, limits, entered, terminal.as_ref())?;
-    Ok(Prepared {
+    Ok(PreparedJob {
         open,
         limits,
         group,
@@ -126,7 +126,7 @@ pub(super) fn finish(
     })
 }
 
-impl Prepared {
+impl PreparedJob {
     /// Returns the report that the plan runs.
     pub(super) fn running(&self) -> Report {
         Report::Running {

@@ -6,7 +6,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use crate::launch::{Hold, Protected};
+use crate::launch::{Protected, SandboxRequest};
 use bailiwick_contract::command::Network;
 
 /// What every program may read and execute: the system, what is installed for all users, and developer tools.
@@ -60,7 +60,7 @@ pub(super) struct Profile {
 
 /// The places of a profile, as the system itself names them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Places {
+pub(super) struct ProfilePaths {
     readable: Vec<PathBuf>,
     writable: Vec<PathBuf>,
     protected: Vec<PathBuf>,
@@ -70,10 +70,10 @@ pub(super) struct Places {
     terminal: Option<PathBuf>,
 }
 
-impl Places {
+impl ProfilePaths {
     /// Collects the places of a job. `real` gives a path without links, as far as there is something.
     pub(super) fn of(
-        hold: &Hold,
+        hold: &SandboxRequest,
         own_program: &Path,
         terminal: Option<PathBuf>,
         real: impl Fn(&Path) -> PathBuf,
@@ -237,8 +237,8 @@ mod tests {
         PathGrant { path: path.into(), identity: FileId { device: 0, inode: 0 } }
     }
 
-    fn hold(root: &str, protected: &[&str], network: Network) -> Hold {
-        Hold {
+    fn hold(root: &str, protected: &[&str], network: Network) -> SandboxRequest {
+        SandboxRequest {
             level: Containment::Partial,
             network,
             network_group: None,
@@ -258,12 +258,13 @@ mod tests {
         }
     }
 
-    fn profile(hold: &Hold) -> Profile {
+    fn profile(hold: &SandboxRequest) -> Profile {
         let real = |path: &Path| match path.strip_prefix("/tmp") {
             Ok(below) => Path::new("/private/tmp").join(below),
             Err(_) => path.to_owned(),
         };
-        let places = Places::of(hold, Path::new("/usr/local/bin/bailiwick"), None, real).expect("places");
+        let places =
+            ProfilePaths::of(hold, Path::new("/usr/local/bin/bailiwick"), None, real).expect("places");
         places.profile(hold.network)
     }
 
@@ -446,7 +447,7 @@ mod tests {
 
     #[test]
     fn the_top_of_the_tree_is_no_root() {
-        let places = Places::of(&hold("/", &[], Network::None), Path::new("/b"), None, Path::to_owned);
+        let places = ProfilePaths::of(&hold("/", &[], Network::None), Path::new("/b"), None, Path::to_owned);
         assert!(places.expect_err("refused").contains("only a folder below the top"));
     }
 
@@ -454,7 +455,8 @@ mod tests {
     fn only_the_terminal_of_the_job_can_be_controlled() {
         let hold = hold("/tmp/app", &[], Network::None);
         let own = Path::new("/b");
-        let places = Places::of(&hold, own, Some("/dev/ttys004".into()), Path::to_owned).expect("places");
+        let places =
+            ProfilePaths::of(&hold, own, Some("/dev/ttys004".into()), Path::to_owned).expect("places");
         let with = places.profile(Network::None);
         assert!(parameter(&with, "file-ioctl (literal", "/dev/ttys004").is_some());
         assert!(!with.text.contains("ptmx") && !with.text.contains("pseudo-tty"));

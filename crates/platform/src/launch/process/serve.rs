@@ -173,7 +173,7 @@ impl Launcher {
             }
         };
         match forked {
-            sys::Forked::Parent(pid) => {
+            sys::ForkSide::Parent(pid) => {
                 self.supervisors.extend(Pid::from_raw(pid).map(|pid| (pid, trace)));
                 self.groups.extend(Pid::from_raw(pid).zip(group));
                 self.control_groups.extend(Pid::from_raw(pid).zip(control_group));
@@ -181,7 +181,7 @@ impl Launcher {
                     self.keepers.extend(Pid::from_raw(pid).map(|pid| (pid, arrival.placeholders)));
                 }
             }
-            sys::Forked::Child => {
+            sys::ForkSide::Child => {
                 let Arrival { control, parcel, placeholders, .. } = arrival;
                 // These copies are not for this process.
                 self.networks.clear();
@@ -214,7 +214,7 @@ impl Launcher {
         level: Containment,
         network: Network,
         group: Option<&String>,
-    ) -> std::io::Result<sys::Forked> {
+    ) -> std::io::Result<sys::ForkSide> {
         let Some(group) = group else { return system::fork_supervisor(level, network, None) };
         if !self.networks.contains_key(group) {
             self.networks.insert(group.clone(), SharedNetwork::new()?);

@@ -11,9 +11,9 @@ use rustix::io::Errno;
 use rustix::net::{RecvFlags, recv, send};
 use rustix::process::{Signal, WaitStatus};
 
-use super::keeper::{AdoptedJob, Taking};
+use super::keeper::{AdoptedJob, Handover};
 use super::memory::MemoryWatch;
-use super::prepare::{Prepared, prepare};
+use super::prepare::{PreparedJob, prepare};
 use super::system::{self, Kit, Reach, Signals};
 use super::waiting::Waiting;
 use crate::launch::flags::QUIET;
@@ -48,7 +48,7 @@ impl Status {
 
 /// The service has closed its end: kill all, say nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Abandoned;
+pub(super) struct ServiceGone;
 
 /// Runs one job, from the order to the end. Returns the exit code of this process.
 pub(super) fn supervise(
@@ -103,8 +103,8 @@ pub(super) enum Ending {
     Abandoned,
 }
 
-impl From<Abandoned> for Ending {
-    fn from(_: Abandoned) -> Self {
+impl From<ServiceGone> for Ending {
+    fn from(_: ServiceGone) -> Self {
         Self::Abandoned
     }
 }
@@ -130,7 +130,7 @@ struct Supervisor<'a> {
 
 impl Supervisor<'_> {
     fn run(&mut self, kit: &Kit, (streams, port): (Streams, Option<OwnedFd>)) -> Result<Status, Ending> {
-        rustix::stdio::dup2_stdin(&kit.null).map_err(|_| Abandoned)?;
+        rustix::stdio::dup2_stdin(&kit.null).map_err(|_| ServiceGone)?;
         let order = read_order(&self.control)?;
         let mut prepared = prepare(kit, order, streams, port, &self.reach)?;
         let mut status = Status { exit_code: Some(0), signal: None };
@@ -146,7 +146,7 @@ impl Supervisor<'_> {
         Ok(status)
     }
 
-    fn run_step(&mut self, prepared: &Prepared, position: usize, step: &Step) -> Result<Status, Ending> {
+    fn run_step(&mut self, prepared: &PreparedJob, position: usize, step: &Step) -> Result<Status, Ending> {
         let processes = prepared.start(step, position)?;
         if position == 0 {
             self.report(&prepared.running());
@@ -156,7 +156,7 @@ impl Supervisor<'_> {
     }
 
     /// Reads what the service says: to stop, or nothing any more.
-    fn listen(&mut self) -> Result<(), Abandoned> {
+    fn listen(&mut self) -> Result<(), ServiceGone> {
         let mut message = [0; 5];
         let handed = read_handed(&self.control, &mut message)?;
         let [kind, number @ ..] = message;
@@ -167,17 +167,17 @@ impl Supervisor<'_> {
                 Ok(())
             }
             ADOPT => self.adopt(number, handed),
-            _ => Err(Abandoned),
+            _ => Err(ServiceGone),
         }
     }
 
     /// Becomes a keeper. Where that fails the job is killed, as somebody is to be able to end it.
-    fn adopt(&mut self, length: u32, handed: Vec<OwnedFd>) -> Result<(), Abandoned> {
+    fn adopt(&mut self, length: u32, handed: Vec<OwnedFd>) -> Result<(), ServiceGone> {
         let length = usize::try_from(length).ok().filter(|length| *length <= MAX_MESSAGE_BYTES);
-        let mut message = vec![0; length.ok_or(Abandoned)?];
+        let mut message = vec![0; length.ok_or(ServiceGone)?];
         read_exactly(&self.control, &mut message)?;
-        let control = self.control.try_clone().map_err(|_| Abandoned)?;
-        let taking = Taking {
+        let control = self.control.try_clone().map_err(|_| ServiceGone)?;
+        let taking = Handover {
             reach: Rc::clone(&self.reach),
             control,
             process_id: self.process_id,
@@ -192,7 +192,7 @@ impl Supervisor<'_> {
             }
             Err(error) => {
                 self.report(&Report::Failed(error));
-                Err(Abandoned)
+                Err(ServiceGone)
             }
         }
     }
@@ -222,7 +222,7 @@ impl Waiting for Supervisor<'_> {
     }
 
     /// Waits until a process ended, the service spoke, or the deadline is over.
-    fn wait_for_event(&mut self, at_most: Option<Duration>) -> Result<(), Abandoned> {
+    fn wait_for_event(&mut self, at_most: Option<Duration>) -> Result<(), ServiceGone> {
         if let Some(adopted) = &mut self.adopted {
             return adopted.wait_for_event(at_most);
         }
@@ -235,7 +235,7 @@ impl Waiting for Supervisor<'_> {
         ];
         match poll(&mut polled, timeout.as_ref()) {
             Ok(_) | Err(Errno::INTR) => {}
-            Err(_) => return Err(Abandoned),
+            Err(_) => return Err(ServiceGone),
         }
         let [control, signals] = polled.map(|polled| !polled.revents().is_empty());
         if signals {
@@ -263,30 +263,30 @@ pub(super) fn read_order(control: &OwnedFd) -> Result<Order, Ending> {
 }
 
 /// Reads a message as a whole, with the descriptors that come with it.
-fn read_handed(control: &OwnedFd, buffer: &mut [u8]) -> Result<Vec<OwnedFd>, Abandoned> {
+fn read_handed(control: &OwnedFd, buffer: &mut [u8]) -> Result<Vec<OwnedFd>, ServiceGone> {
     let (mut filled, mut handed) = (0, Vec::new());
     while filled < buffer.len() {
         match handing::receive(control.as_fd(), &mut buffer[filled..], RecvFlags::empty()) {
-            Ok((0, _)) => return Err(Abandoned),
+            Ok((0, _)) => return Err(ServiceGone),
             Ok((length, descriptors)) => {
                 filled += length;
                 handed.extend(descriptors);
             }
             Err(Errno::INTR) => {}
-            Err(_) => return Err(Abandoned),
+            Err(_) => return Err(ServiceGone),
         }
     }
     Ok(handed)
 }
 
-fn read_exactly(control: &OwnedFd, buffer: &mut [u8]) -> Result<(), Abandoned> {
+fn read_exactly(control: &OwnedFd, buffer: &mut [u8]) -> Result<(), ServiceGone> {
     let mut filled = 0;
     while filled < buffer.len() {
         match recv(control, &mut buffer[filled..], RecvFlags::empty()) {
-            Ok((0, _)) => return Err(Abandoned),
+            Ok((0, _)) => return Err(ServiceGone),
             Ok((length, _)) => filled += length,
             Err(Errno::INTR) => {}
-            Err(_) => return Err(Abandoned),
+            Err(_) => return Err(ServiceGone),
         }
     }
     Ok(())

@@ -7,7 +7,7 @@ use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions, wait};
 
 use super::memory::MemoryWatch;
-use super::supervisor::{Abandoned, Status};
+use super::supervisor::{ServiceGone, Status};
 use super::system::Reach;
 
 /// How long to wait before looking again at processes whose end nobody tells.
@@ -25,10 +25,10 @@ pub(super) trait Waiting {
     fn memory(&mut self) -> &mut MemoryWatch;
 
     /// Waits until something happens or is due, but no longer than given, and does what is to be done.
-    fn wait_for_event(&mut self, at_most: Option<Duration>) -> Result<(), Abandoned>;
+    fn wait_for_event(&mut self, at_most: Option<Duration>) -> Result<(), ServiceGone>;
 
     /// Waits until the processes of a step have ended. Returns how the last of them did.
-    fn wait_for_step(&mut self, mut running: Vec<Pid>) -> Result<Status, Abandoned> {
+    fn wait_for_step(&mut self, mut running: Vec<Pid>) -> Result<Status, ServiceGone> {
         let last = running.last().copied();
         let mut status = Status { exit_code: None, signal: None };
         while !running.is_empty() {
@@ -49,7 +49,7 @@ pub(super) trait Waiting {
     }
 
     /// Waits until everything has ended that was asked to, at most for the grace.
-    fn wait_for_all(&mut self) -> Result<(), Abandoned> {
+    fn wait_for_all(&mut self) -> Result<(), ServiceGone> {
         while self.deadline().is_some_and(|deadline| Instant::now() < deadline) {
             let mut at_most = None;
             loop {
@@ -70,7 +70,7 @@ pub(super) trait Waiting {
     }
 
     /// Waits as [`Waiting::wait_for_event`], and ends everything at once if it takes more memory than it may.
-    fn wait_and_measure(&mut self, at_most: Option<Duration>) -> Result<(), Abandoned> {
+    fn wait_and_measure(&mut self, at_most: Option<Duration>) -> Result<(), ServiceGone> {
         let due = self.memory().due_in();
         self.wait_for_event(at_most.into_iter().chain(due).min())?;
         let mut memory = std::mem::take(self.memory());

@@ -6,13 +6,13 @@ use std::time::Duration;
 use tokio::sync::{oneshot, watch};
 
 use super::plan::{End, Plan, Reins};
-use crate::launch::{Ended, Held, LaunchError};
+use crate::launch::{ActiveSandbox, LaunchError, PlanEnd};
 
 /// A running plan. Dropping it kills everything that belongs to it, at once.
 #[derive(Debug)]
 pub struct Job {
     reins: Arc<Reins>,
-    held: Held,
+    held: ActiveSandbox,
     end: watch::Receiver<Option<End>>,
 }
 
@@ -73,12 +73,12 @@ impl Job {
     /// # Errors
     /// Always.
     #[expect(clippy::unused_async, reason = "as on other systems")]
-    pub async fn keep(self) -> Result<Held, LaunchError> {
+    pub async fn keep(self) -> Result<ActiveSandbox, LaunchError> {
         Err(LaunchError::Lost)
     }
 
     /// Returns what holds the plan.
-    pub fn held(&self) -> &Held {
+    pub fn held(&self) -> &ActiveSandbox {
         &self.held
     }
 
@@ -88,13 +88,13 @@ impl Job {
     ///
     /// # Errors
     /// [`LaunchError`] where a later step could not be started.
-    pub async fn ended(&mut self) -> Result<Ended, LaunchError> {
+    pub async fn ended(&mut self) -> Result<PlanEnd, LaunchError> {
         let end = match self.end.wait_for(Option::is_some).await.as_deref() {
             Ok(Some(end)) => end.clone(),
             _ => return Err(LaunchError::Lost),
         };
         let status = end.status?;
-        Ok(Ended {
+        Ok(PlanEnd {
             exit_code: status.exit_code,
             signal: status.signal,
             held: self.held.clone(),

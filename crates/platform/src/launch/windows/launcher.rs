@@ -6,9 +6,9 @@ use super::keeper;
 use super::opened::Folder;
 use super::plan::{Plan, Reins, Streams};
 use super::role;
-use super::sys::Typed;
-use crate::launch::kept::{AdoptRequest, Adopted, KeptRequest};
-use crate::launch::{Held, Job, LaunchError, LaunchRequest};
+use super::sys::ConsoleKey;
+use crate::launch::kept::{AdoptRequest, AdoptionOutcome, KeptRequest};
+use crate::launch::{ActiveSandbox, Job, LaunchError, LaunchRequest};
 
 /// What starts commands. Making one starts nothing.
 #[derive(Debug)]
@@ -52,7 +52,7 @@ impl Launcher {
         let program = self.program.clone();
         // What is asked by nobody is killed when its time is over.
         let ask = move |processes: &[u32]| {
-            let _: std::io::Result<()> = role::type_at(&program, processes, false, Typed::Break);
+            let _: std::io::Result<()> = role::type_at(&program, processes, false, ConsoleKey::Break);
         };
         Job::begin(plan, Reins::new(limits)?, ask).await
     }
@@ -65,7 +65,7 @@ impl Launcher {
     /// # Errors
     /// [`LaunchError`], always; the job runs as before.
     #[expect(clippy::unused_async, reason = "as on other systems")]
-    pub async fn adopt(&self, _: &mut Job, _: &AdoptRequest<'_>) -> Result<Adopted, LaunchError> {
+    pub async fn adopt(&self, _: &mut Job, _: &AdoptRequest<'_>) -> Result<AdoptionOutcome, LaunchError> {
         Err(LaunchError::Launcher("a running job cannot become a process here".to_owned()))
     }
 
@@ -74,7 +74,7 @@ impl Launcher {
     ///
     /// # Errors
     /// [`LaunchError`]; nothing is running then.
-    pub async fn start_kept(&self, request: KeptRequest) -> Result<Held, LaunchError> {
+    pub async fn start_kept(&self, request: KeptRequest) -> Result<ActiveSandbox, LaunchError> {
         crate::launch::levels::check(&request.hold)?;
         keeper::start(&self.program, request).await
     }

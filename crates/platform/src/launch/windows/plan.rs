@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 use super::command_line::{command_line, environment_block};
 use super::opened::{Folder, Program, step};
 use super::pseudo_console::PseudoConsole;
-use super::sys::{self, Event, JobLimits, JobObject, Made, Making};
+use super::sys::{self, Event, JobLimits, JobObject, NewProcess, ProcessSpec};
 use crate::handle::Handle;
 use crate::launch::held::{layer, open};
 use crate::launch::request::redirected;
-use crate::launch::{Held, Hold, LaunchCommand, LaunchError, ProcessLimits, Step};
+use crate::launch::{ActiveSandbox, LaunchCommand, LaunchError, ProcessLimits, SandboxRequest, Step};
 use bailiwick_contract::command::{Containment, Network};
 
 /// The number of the signal that stands for being killed.
@@ -36,7 +36,7 @@ pub(super) struct Plan {
     pub(super) environment: Vec<u16>,
     pub(super) folder: Folder,
     pub(super) streams: Streams,
-    pub(super) held: Held,
+    pub(super) held: ActiveSandbox,
 }
 
 /// The standard streams of a plan.
@@ -60,7 +60,7 @@ impl Streams {
     }
 
     /// Returns standard input, output and error; none for what is the terminal.
-    fn each<'a>(&'a self, nothing: &'a Nothing) -> [Option<BorrowedHandle<'a>>; 3] {
+    fn each<'a>(&'a self, nothing: &'a NullDevice) -> [Option<BorrowedHandle<'a>>; 3] {
         match self {
             Self::Terminal(_) => [None; 3],
             Self::Apart { stdin, stdout, stderr } => {
@@ -90,7 +90,7 @@ pub(super) struct End {
 }
 
 /// What asks the processes of a step to end, by their numbers.
-pub(super) type Ask<'a> = &'a (dyn Fn(&[u32]) + Sync);
+pub(super) type EndRequest<'a> = &'a (dyn Fn(&[u32]) + Sync);
 
 /// The job of a plan, and the wish that it ends.
 #[derive(Debug)]
@@ -208,7 +208,7 @@ impl Plan {
         steps: Vec<Step>,
         environment: &[(std::ffi::OsString, std::ffi::OsString)],
         folder: Folder,
-        hold: &Hold,
+        hold: &SandboxRequest,
         streams: Streams,
     ) -> Result<Self, LaunchError> {
         let environment = environment_block(environment).map_err(|error| step("environment", error))?;
@@ -221,7 +221,7 @@ impl Plan {
     }
 
     /// Runs all steps. `began` hears once that the first one runs. Nothing of the plan is left when this returns.
-    pub(super) fn run(self, reins: &Reins, ask: Ask<'_>, began: impl FnOnce(&Held)) -> End {
+    pub(super) fn run(self, reins: &Reins, ask: EndRequest<'_>, began: impl FnOnce(&ActiveSandbox)) -> End {
         let terminal = self.streams.terminal().cloned();
         let status = self.run_steps(reins, ask, began);
         let left_killed = reins.kill_all();
@@ -234,8 +234,8 @@ impl Plan {
     fn run_steps(
         self,
         reins: &Reins,
-        ask: Ask<'_>,
-        began: impl FnOnce(&Held),
+        ask: EndRequest<'_>,
+        began: impl FnOnce(&ActiveSandbox),
     ) -> Result<Status, LaunchError> {
         let Self { steps, environment, folder, streams, held } = self;
         let mut streams = Some(streams);
@@ -273,9 +273,9 @@ impl Plan {
 
 /// Waits until the processes of a step have ended. Returns how the last of them did.
 fn wait_for_step(
-    processes: &[Made],
+    processes: &[NewProcess],
     reins: &Reins,
-    ask: Ask<'_>,
+    ask: EndRequest<'_>,
     has_asked: &mut bool,
 ) -> Result<Status, LaunchError> {
     let mut status = Status::KILLED;
@@ -304,10 +304,10 @@ fn start(
     environment: &[u16],
     folder: &Folder,
     job: &JobObject,
-) -> Result<Vec<Made>, LaunchError> {
+) -> Result<Vec<NewProcess>, LaunchError> {
     // All are checked before any is started.
     let programs = one.commands.iter().map(Program::hold).collect::<Result<Vec<_>, _>>()?;
-    let nothing = Nothing::open().map_err(|error| step("open NUL", error))?;
+    let nothing = NullDevice::open().map_err(|error| step("open NUL", error))?;
     let count = one.commands.len();
     let pipe = || io::pipe().map(|(reader, writer)| (OwnedHandle::from(reader), OwnedHandle::from(writer)));
     let pipes =
@@ -344,9 +344,9 @@ fn start_one(
     environment: &[u16],
     folder: &Folder,
     job: &JobObject,
-) -> Result<Made, LaunchError> {
+) -> Result<NewProcess, LaunchError> {
     let command_line = command_line(&command.argv).map_err(|error| step("arguments", error))?;
-    sys::make(Making {
+    sys::make(ProcessSpec {
         program: &program.path,
         command_line,
         environment,
@@ -361,12 +361,12 @@ fn start_one(
 }
 
 /// What there is nothing in, and what keeps nothing.
-struct Nothing {
+struct NullDevice {
     to_read: OwnedHandle,
     to_write: OwnedHandle,
 }
 
-impl Nothing {
+impl NullDevice {
     fn open() -> io::Result<Self> {
         let open = |options: &mut OpenOptions| options.open(r"\\.\NUL").map(OwnedHandle::from);
         Ok(Self {
@@ -377,7 +377,7 @@ impl Nothing {
 }
 
 /// Returns what is in force around a plan: a job that leaves nothing behind, and limits; no sandbox.
-fn held(hold: &Hold) -> Held {
+fn held(hold: &SandboxRequest) -> ActiveSandbox {
     let shut = |is_open: bool, name: u32| if is_open { name } else { 0 };
     let bits = open::FILES
         | open::METADATA
@@ -388,7 +388,7 @@ fn held(hold: &Hold) -> Held {
         | shut(hold.lacks_protected || !hold.protected.is_empty(), open::PROTECTED_NAMES)
         | shut(hold.lacks_closed, open::CLOSED_FILES)
         | shut(hold.network != Network::Full, open::NETWORK);
-    Held {
+    ActiveSandbox {
         level: Containment::None,
         network: Network::Full,
         // What leaves its parents stays in the job.

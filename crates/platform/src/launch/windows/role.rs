@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use super::command_line::{command_line, environment_block, zero_ended};
 use super::keeper;
-use super::sys::{self, Making, Typed};
+use super::sys::{self, ConsoleKey, ProcessSpec};
 use crate::launch::LAUNCHER_NAME;
 
 /// The variable that says what is to be done.
@@ -58,13 +58,13 @@ pub(super) fn start(
     role: &str,
     streams: [std::os::windows::io::BorrowedHandle<'_>; 3],
     flags: u32,
-) -> io::Result<sys::Made> {
+) -> io::Result<sys::NewProcess> {
     let words: Vec<OsString> =
         std::iter::once(LAUNCHER_NAME).chain(WORDS.iter().copied()).map(OsString::from).collect();
     let needed = NEEDED.iter().filter_map(|name| Some((OsString::from(name), std::env::var_os(name)?)));
     let variables: Vec<(OsString, OsString)> = needed.chain([(ROLE.into(), role.into())]).collect();
     let folder = program.parent().ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
-    sys::make(Making {
+    sys::make(ProcessSpec {
         program: &zero_ended(program.as_os_str())?,
         command_line: command_line(&words)?,
         environment: &environment_block(&variables)?,
@@ -76,10 +76,10 @@ pub(super) fn start(
     })
 }
 
-const fn name_of(typed: Typed) -> &'static str {
+const fn name_of(typed: ConsoleKey) -> &'static str {
     match typed {
-        Typed::Interrupt => "interrupt",
-        Typed::Break => "break",
+        ConsoleKey::Interrupt => "interrupt",
+        ConsoleKey::Break => "break",
     }
 }
 
@@ -87,7 +87,8 @@ const fn name_of(typed: Typed) -> &'static str {
 fn type_as_told(words: &str) -> Option<bool> {
     let mut words = words.split(' ');
     let called = words.next()?;
-    let typed = [Typed::Interrupt, Typed::Break].into_iter().find(|typed| name_of(*typed) == called)?;
+    let typed =
+        [ConsoleKey::Interrupt, ConsoleKey::Break].into_iter().find(|typed| name_of(*typed) == called)?;
     let are_apart = words.next()? == CONSOLES[0];
     let mut processes = words.filter_map(|number| number.parse().ok());
     let reaches = |process: u32| sys::type_at(process, typed).is_ok();
@@ -107,7 +108,7 @@ pub(super) fn type_at(
     program: &Path,
     processes: &[u32],
     share_console: bool,
-    typed: Typed,
+    typed: ConsoleKey,
 ) -> io::Result<()> {
     let consoles = CONSOLES[usize::from(share_console)];
     let numbers: Vec<String> = processes.iter().map(u32::to_string).collect();

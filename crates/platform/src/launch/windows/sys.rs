@@ -280,7 +280,7 @@ impl JobObject {
 
 /// What is to be known of a process that is made. All texts end with a zero.
 #[derive(Debug)]
-pub(super) struct Making<'a> {
+pub(super) struct ProcessSpec<'a> {
     pub(super) program: &'a [u16],
     pub(super) command_line: Vec<u16>,
     pub(super) environment: &'a [u16],
@@ -298,7 +298,7 @@ pub(super) struct Making<'a> {
 
 /// A process that was made.
 #[derive(Debug)]
-pub(super) struct Made {
+pub(super) struct NewProcess {
     pub(super) process: OwnedHandle,
     pub(super) id: u32,
 }
@@ -373,8 +373,8 @@ fn inheritable(handle: BorrowedHandle<'_>) -> io::Result<OwnedHandle> {
 }
 
 /// Creates a process, which runs when this returns.
-pub(super) fn make(making: Making<'_>) -> io::Result<Made> {
-    let Making { program, mut command_line, environment, folder, streams, console, job, flags } = making;
+pub(super) fn make(making: ProcessSpec<'_>) -> io::Result<NewProcess> {
+    let ProcessSpec { program, mut command_line, environment, folder, streams, console, job, flags } = making;
     let all_end = [program, &command_line, environment, folder].iter().all(|text| text.last() == Some(&0));
     // The block of variables ends with an empty one.
     if !all_end || !environment.ends_with(&[0, 0]) {
@@ -441,7 +441,7 @@ pub(super) fn make(making: Making<'_>) -> io::Result<Made> {
         unsafe { TerminateProcess(process.as_raw_handle(), KILLED) };
         return Err(error);
     }
-    Ok(Made { process, id: told.dwProcessId })
+    Ok(NewProcess { process, id: told.dwProcessId })
 }
 
 /// Returns the exit code of a process that has ended.
@@ -474,7 +474,7 @@ unsafe extern "system" fn stay(_: u32) -> i32 {
 
 /// What can be typed at a console to ask its programs to end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Typed {
+pub(super) enum ConsoleKey {
     /// Ctrl-C, which programs may be deaf to.
     Interrupt,
     /// Ctrl-Break.
@@ -493,11 +493,11 @@ pub(super) fn hear_ctrl_c() {
 /// # Source
 /// learn.microsoft.com/windows/console/setconsolectrlhandler: attaching and leaving take away all handlers, and these
 /// are called on a thread of their own.
-pub(super) fn type_at(process_id: u32, typed: Typed) -> io::Result<()> {
+pub(super) fn type_at(process_id: u32, typed: ConsoleKey) -> io::Result<()> {
     HAS_HEARD.store(false, Ordering::Release);
     let event = match typed {
-        Typed::Interrupt => CTRL_C_EVENT,
-        Typed::Break => CTRL_BREAK_EVENT,
+        ConsoleKey::Interrupt => CTRL_C_EVENT,
+        ConsoleKey::Break => CTRL_BREAK_EVENT,
     };
     // SAFETY: the calls take numbers, and a function that lives as long as the program.
     let typed = unsafe {

@@ -16,11 +16,12 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use crate::fs::{FileId, remove_tree};
 use crate::handle::Handle;
 use crate::launch::kept::{
-    Control, ControlError, Event, Input, Kept, KeptRequest, Lifetime, State, Status, Stream, TerminalSize,
+    Control, ControlError, Event, Input, KeptRequest, Lifetime, ProcessFiles, State, Status, Stream,
+    TerminalSize,
 };
 use crate::launch::{
-    Ended, FolderChanges, Hold, InnerSandboxes, Job, LaunchCommand, LaunchError, LaunchRequest, Launcher,
-    PathGrant, ProcessLimits, SetGroupId, Step, pipe,
+    FolderChanges, InnerSandboxes, Job, LaunchCommand, LaunchError, LaunchRequest, Launcher, PathGrant,
+    PlanEnd, ProcessLimits, SandboxRequest, SetGroupId, Step, pipe,
 };
 use bailiwick_contract::command::{Containment, Joiner, Network, Redirect};
 
@@ -79,7 +80,7 @@ fn request(plan: Vec<Step>, be: &str, streams: (Option<Handle>, Handle, Handle))
         cwd: open_folder(&folder),
         port: None,
         cwd_path: folder,
-        hold: Hold {
+        hold: SandboxRequest {
             level: Containment::None,
             network: Network::Full,
             network_group: None,
@@ -108,7 +109,7 @@ fn request(plan: Vec<Step>, be: &str, streams: (Option<Handle>, Handle, Handle))
 }
 
 struct Ran {
-    ended: Result<Ended, LaunchError>,
+    ended: Result<PlanEnd, LaunchError>,
     stdout: Vec<u8>,
     stderr: Vec<u8>,
 }
@@ -411,9 +412,9 @@ async fn the_working_folder_is_the_one_that_was_opened() {
 }
 
 /// A folder of a process, removed in the end.
-struct Place(PathBuf);
+struct ProcessFolder(PathBuf);
 
-impl Place {
+impl ProcessFolder {
     fn new() -> Self {
         let name = format!("bailiwick-{}", bailiwick_contract::id::new_id());
         Self(std::env::temp_dir().canonicalize().expect("there is one").join(name))
@@ -422,7 +423,7 @@ impl Place {
     async fn state_after(&self, is_it: impl Fn(&Status) -> bool) -> Status {
         let began = Instant::now();
         loop {
-            match Kept::look(&self.0) {
+            match ProcessFiles::look(&self.0) {
                 Ok(status) if is_it(&status) => return status,
                 other => assert!(began.elapsed() < LONG, "{other:?}"),
             }
@@ -431,7 +432,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for ProcessFolder {
     fn drop(&mut self) {
         let _ = remove_tree(&self.0);
     }
@@ -459,7 +460,7 @@ fn kept_request(folder: &Path, be: &str, lifetime: Lifetime) -> KeptRequest {
 }
 
 /// Starts a process from another process of this test's program, which ends or stays as it is told.
-fn starter(be: &str, place: &Place) -> std::process::Child {
+fn starter(be: &str, place: &ProcessFolder) -> std::process::Child {
     let own = own(&[]);
     let folder = ("BAILIWICK_TEST_FOLDER", &place.0);
     Command::new(&own.program)
@@ -489,14 +490,14 @@ fn start_kept(lifetime: Lifetime) {
 }
 
 /// Asks the program and reads until it has answered.
-async fn ask(place: &Place, control: &mut Control, question: &str) {
+async fn ask(place: &ProcessFolder, control: &mut Control, question: &str) {
     control.input(format!("{question}\n").as_bytes()).await.expect("it takes input");
     said(place, &format!("heard {question}")).await;
 }
 
 /// Reads until the program has said something.
-async fn said(place: &Place, wanted: &str) {
-    let kept = Kept::open(&place.0).expect("its files are there");
+async fn said(place: &ProcessFolder, wanted: &str) {
+    let kept = ProcessFiles::open(&place.0).expect("its files are there");
     let began = Instant::now();
     loop {
         let read = kept.read(0, usize::MAX).expect("read");
@@ -517,7 +518,7 @@ async fn said(place: &Place, wanted: &str) {
 
 #[tokio::test]
 async fn a_kept_process_is_spoken_to_read_and_ends_by_itself() {
-    let place = Place::new();
+    let place = ProcessFolder::new();
     let request = kept_request(&place.0, "answerer", Lifetime::Durable);
     let held = Launcher::new().start_kept(request).await.expect("it starts");
     assert_eq!(held.layers, ["limits", "jobObject"]);
@@ -547,7 +548,7 @@ async fn a_kept_process_is_spoken_to_read_and_ends_by_itself() {
 
 #[tokio::test]
 async fn a_durable_process_outlives_its_starter_and_is_stopped_by_another() {
-    let place = Place::new();
+    let place = ProcessFolder::new();
     assert!(starter("durable", &place).wait().expect("it ends").success());
     let mut control = Control::connect(&place.0).await.expect("its keeper listens");
     ask(&place, &mut control, "two").await;
@@ -560,7 +561,7 @@ async fn a_durable_process_outlives_its_starter_and_is_stopped_by_another() {
 #[tokio::test]
 async fn a_kept_process_hears_that_it_is_to_end_and_its_keeper_stays() {
     // Wine has no Ctrl-Break, which is what else is typed.
-    let place = Place::new();
+    let place = ProcessFolder::new();
     let request = kept_request(&place.0, "obedient", Lifetime::Durable);
     Launcher::new().start_kept(request).await.expect("it starts");
     let mut control = Control::connect(&place.0).await.expect("its keeper listens");
@@ -572,7 +573,7 @@ async fn a_kept_process_hears_that_it_is_to_end_and_its_keeper_stays() {
 
 #[tokio::test]
 async fn a_process_of_the_service_ends_with_it() {
-    let place = Place::new();
+    let place = ProcessFolder::new();
     let mut service = starter("bound", &place);
     // A start that nobody took note of is given up, which is another end.
     place.state_after(|status| status.state == State::Running && place.0.join(STARTED).exists()).await;
@@ -584,7 +585,7 @@ async fn a_process_of_the_service_ends_with_it() {
 
 #[tokio::test]
 async fn a_keeper_that_is_killed_is_noticed() {
-    let place = Place::new();
+    let place = ProcessFolder::new();
     let request = kept_request(&place.0, "answerer", Lifetime::Durable);
     Launcher::new().start_kept(request).await.expect("it starts");
     let keeper = place.state_after(|status| status.state == State::Running).await.process_id.to_string();

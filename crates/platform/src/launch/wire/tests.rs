@@ -22,7 +22,7 @@ fn order() -> Order {
         ],
         environment: vec![("A".into(), "b=c".into())],
         cwd_path: "/srv/app".into(),
-        hold: Hold {
+        hold: SandboxRequest {
             level: Containment::Full,
             network: Network::Loopback,
             read_only: vec![grant("/nix")],
@@ -36,8 +36,8 @@ fn order() -> Order {
             ],
             lacks_protected: true,
             closed: vec![
-                Closed { path: "/srv/app/.env".into(), reads_blank: true },
-                Closed { path: "/srv/app/key.pem".into(), reads_blank: false },
+                HiddenPath { path: "/srv/app/.env".into(), reads_blank: true },
+                HiddenPath { path: "/srv/app/key.pem".into(), reads_blank: false },
             ],
             lacks_closed: true,
             home: grant("/home/private"),

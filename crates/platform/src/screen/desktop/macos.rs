@@ -12,7 +12,7 @@ use objc2_core_graphics::{
     CGWindowListCopyWindowInfo, CGWindowListOption,
 };
 
-use super::told::Told;
+use super::told::SystemWindow;
 use crate::screen::{Access, Rect, ScreenError, WindowState};
 
 /// All that show are told.
@@ -66,7 +66,7 @@ pub(super) fn refused(display: &str, why: String) -> ScreenError {
 
 /// Tells the windows, from the bottom of the pile to its top. Those that are minimised, or on another of the user's
 /// desktops, are told as hidden.
-pub(super) fn windows() -> Result<Option<Vec<Told>>, String> {
+pub(super) fn windows() -> Result<Option<Vec<SystemWindow>>, String> {
     let list = CGWindowListCopyWindowInfo(CGWindowListOption::OptionAll, 0)
         .ok_or("macOS gives no list of windows")?;
     // SAFETY: the documentation says that it holds dictionaries whose keys are texts; values are checked only as
@@ -88,7 +88,7 @@ pub(super) fn windows() -> Result<Option<Vec<Told>>, String> {
 }
 
 /// Tells of one window; an inner nothing if it has no pixels, an outer one if it cannot be placed.
-fn tell(facts: &Facts) -> Option<Option<Told>> {
+fn tell(facts: &Facts) -> Option<Option<SystemWindow>> {
     let integer = |key| value::<CFNumber>(facts, key)?.as_i64();
     let text = |key| value::<CFString>(facts, key).map(|text| text.to_string()).unwrap_or_default();
     let number = u64::try_from(integer("kCGWindowNumber")?).ok()?;
@@ -100,7 +100,7 @@ fn tell(facts: &Facts) -> Option<Option<Told>> {
     let on_screen = value::<CFBoolean>(facts, "kCGWindowIsOnscreen").is_some_and(|it| it.as_bool());
     // Zero is where programs' own windows are.
     let unmanaged = integer("kCGWindowLayer").unwrap_or(0) != 0;
-    Some((!bounds.is_empty()).then(|| Told {
+    Some((!bounds.is_empty()).then(|| SystemWindow {
         number,
         title: text("kCGWindowName"),
         app: text("kCGWindowOwnerName"),

@@ -18,7 +18,7 @@ pub(in crate::screen) struct Image {
 
 /// A display.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Told {
+pub(super) struct SystemDisplay {
     /// The number that the system gave it.
     pub number: u32,
     /// Its name.
@@ -38,9 +38,9 @@ pub(super) fn monitors() -> Result<Monitors, String> {
     told.map_err(|error| plain(&error))
 }
 
-fn read(monitor: &Monitor) -> Result<Told, XCapError> {
+fn read(monitor: &Monitor) -> Result<SystemDisplay, XCapError> {
     let density = f64::from(monitor.scale_factor().unwrap_or(1.0));
-    Ok(Told {
+    Ok(SystemDisplay {
         number: monitor.id()?,
         name: monitor.name()?,
         primary: monitor.is_primary().unwrap_or(false),

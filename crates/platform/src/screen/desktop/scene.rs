@@ -1,13 +1,13 @@
 //! What there is to look at, as it was told at one moment.
 
 use super::mapping::Mapping;
-use super::told::Told;
+use super::told::SystemWindow;
 use super::{pixels, system};
 use crate::screen::plain::plain;
 use crate::screen::{Display, Rect, ScreenError, Window};
 
 /// The displays.
-pub(super) type Monitors = Vec<pixels::Told>;
+pub(super) type Monitors = Vec<pixels::SystemWindow>;
 
 /// A computer with more windows than this is not looked at.
 const MAX_WINDOWS: usize = 4096;
@@ -18,7 +18,7 @@ pub(super) struct Scene {
     /// The displays.
     pub monitors: Monitors,
     /// The windows from the bottom of the pile to its top; nothing, where the system does not tell them.
-    pub windows: Option<Vec<Told>>,
+    pub windows: Option<Vec<SystemWindow>>,
 }
 
 impl Scene {
@@ -35,20 +35,21 @@ impl Scene {
     }
 
     /// Returns the display that `primary` means.
-    pub(super) fn primary(&self) -> Option<&pixels::Told> {
+    pub(super) fn primary(&self) -> Option<&pixels::SystemWindow> {
         self.monitors.iter().find(|monitor| monitor.primary).or(self.monitors.first())
     }
 
     /// Returns the display that most of a rectangle is on.
-    pub(super) fn monitor_of(&self, place: Rect) -> Option<&pixels::Told> {
-        let shared =
-            |monitor: &pixels::Told| monitor.place.intersection(&place).map_or(0, |part| part.pixels());
+    pub(super) fn monitor_of(&self, place: Rect) -> Option<&pixels::SystemWindow> {
+        let shared = |monitor: &pixels::SystemWindow| {
+            monitor.place.intersection(&place).map_or(0, |part| part.pixels())
+        };
         // The first of several that are alike.
         self.monitors.iter().rev().max_by_key(|monitor| shared(monitor))
     }
 }
 
-impl pixels::Told {
+impl pixels::SystemWindow {
     /// Returns the id by which it is asked for; `session` is the Wayland session's name.
     pub(super) fn id(&self, session: Option<&str>) -> String {
         let id = system::display_id(&plain(&self.name), self.number);
@@ -83,7 +84,7 @@ impl pixels::Told {
     }
 }
 
-impl Told {
+impl SystemWindow {
     /// Returns the id by which it is asked for.
     pub(super) fn id(&self) -> String {
         id_of(self.number)

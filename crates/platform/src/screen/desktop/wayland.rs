@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::told::Told;
+use super::told::SystemWindow;
 use crate::screen::{Access, ScreenError};
 
 /// The protocol has no list of windows that a program may ask for.
@@ -20,7 +20,7 @@ pub(super) fn prepare() -> Result<(), String> {
     Ok(())
 }
 
-pub(super) fn windows() -> Result<Option<Vec<Told>>, String> {
+pub(super) fn windows() -> Result<Option<Vec<SystemWindow>>, String> {
     Ok(None)
 }
 

@@ -25,7 +25,7 @@ use windows_sys::Win32::UI::WindowsAndMessaging::{
 };
 use windows_sys::core::BOOL;
 
-use super::told::Told;
+use super::told::SystemWindow;
 use crate::screen::{Access, Rect, ScreenError, WindowState};
 
 /// All that show are told.
@@ -78,7 +78,7 @@ pub(super) fn refused(display: &str, why: String) -> ScreenError {
 }
 
 /// Tells the windows that show, from the bottom of the pile to its top.
-pub(super) fn windows() -> Result<Option<Vec<Told>>, String> {
+pub(super) fn windows() -> Result<Option<Vec<SystemWindow>>, String> {
     let mut handles: Vec<HWND> = Vec::new();
     let list: LPARAM = (&raw mut handles).expose_provenance().cast_signed();
     // SAFETY: `collect` gets `list` back while this call lasts, and only then; `handles` lives longer.
@@ -100,7 +100,7 @@ unsafe extern "system" fn collect(window: HWND, list: LPARAM) -> BOOL {
 }
 
 /// Tells of one window; nothing, if it shows nothing or is gone.
-fn tell(window: HWND, active: HWND, programs: &mut BTreeMap<u32, Option<String>>) -> Option<Told> {
+fn tell(window: HWND, active: HWND, programs: &mut BTreeMap<u32, Option<String>>) -> Option<SystemWindow> {
     // SAFETY: a number that is no window any more is answered with 0 by all of these.
     let (visible, minimised) = unsafe { (IsWindowVisible(window) != 0, IsIconic(window) != 0) };
     if !visible {
@@ -132,7 +132,7 @@ fn tell(window: HWND, active: HWND, programs: &mut BTreeMap<u32, Option<String>>
     });
     let popup = style & WS_POPUP != 0 && style & WS_CAPTION != WS_CAPTION && owner != 0;
     let frame = hull(whole, drawn);
-    (!frame.is_empty()).then(|| Told {
+    (!frame.is_empty()).then(|| SystemWindow {
         number: number(window),
         title: text(|units, length| {
             // SAFETY: it writes at most `length` units, which are there.

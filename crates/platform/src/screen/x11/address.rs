@@ -7,7 +7,7 @@ use crate::screen::Sources;
 
 /// Where a server listens.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum ServerAddress {
     /// At a socket of this computer.
     Socket(PathBuf),
     /// At a TCP port: a forwarded or a remote display.
@@ -22,7 +22,7 @@ pub(super) struct Address {
     /// The number of the display, by which its cookie is found.
     pub number: u16,
     /// Where it listens.
-    pub place: Place,
+    pub place: ServerAddress,
 }
 
 /// The first port of displays over TCP.
@@ -49,7 +49,7 @@ pub(super) fn servers(sources: &Sources) -> Vec<Address> {
 }
 
 fn local(sources: &Sources, number: u16) -> Address {
-    let place = Place::Socket(sources.sockets.join(format!("X{number}")));
+    let place = ServerAddress::Socket(sources.sockets.join(format!("X{number}")));
     Address { id: format!(":{number}"), number, place }
 }
 
@@ -70,7 +70,7 @@ fn parse(sources: &Sources, name: &str) -> Option<Address> {
     if host.len() > 255 || !host.bytes().all(fit) {
         return None;
     }
-    let place = Place::Tcp(host.trim_matches(['[', ']']).to_owned(), FIRST_PORT.checked_add(number)?);
+    let place = ServerAddress::Tcp(host.trim_matches(['[', ']']).to_owned(), FIRST_PORT.checked_add(number)?);
     Some(Address { id: format!("{host}:{number}"), number, place })
 }
 
@@ -78,7 +78,7 @@ fn parse(sources: &Sources, name: &str) -> Option<Address> {
 mod tests {
     use std::path::PathBuf;
 
-    use super::{Address, Place, parse, socket_number};
+    use super::{Address, ServerAddress, parse, socket_number};
     use crate::screen::Sources;
 
     #[test]
@@ -96,14 +96,17 @@ mod tests {
         let socket = |number| Address {
             id: format!(":{number}"),
             number,
-            place: Place::Socket(PathBuf::from(format!("/s/X{number}"))),
+            place: ServerAddress::Socket(PathBuf::from(format!("/s/X{number}"))),
         };
         assert_eq!(parse(&sources, ":0"), Some(socket(0)));
         assert_eq!(parse(&sources, "unix:12.1"), Some(socket(12)));
         let forwarded = parse(&sources, "localhost:10.0").expect("a display over TCP");
-        assert_eq!(forwarded.place, Place::Tcp("localhost".to_owned(), 6010));
+        assert_eq!(forwarded.place, ServerAddress::Tcp("localhost".to_owned(), 6010));
         assert_eq!(forwarded.id, "localhost:10");
-        assert_eq!(parse(&sources, "[::1]:2").map(|it| it.place), Some(Place::Tcp("::1".to_owned(), 6002)));
+        assert_eq!(
+            parse(&sources, "[::1]:2").map(|it| it.place),
+            Some(ServerAddress::Tcp("::1".to_owned(), 6002))
+        );
         for name in ["", "0", ":", ":x", "a b:0", "host:60000"] {
             assert_eq!(parse(&sources, name), None, "{name}");
         }

@@ -9,7 +9,7 @@ use std::fs;
 use std::io::Read;
 use std::path::Path;
 
-use super::address::{Address, Place};
+use super::address::{Address, ServerAddress};
 use crate::machine;
 
 /// A method and its secret. Never printed.
@@ -38,11 +38,11 @@ pub(super) fn cookie(file: Option<&Path>, address: &Address) -> Option<Cookie> {
     let mut bytes = Vec::new();
     fs::File::open(file?).ok()?.take(MAX_BYTES).read_to_end(&mut bytes).ok()?;
     let host = match &address.place {
-        Place::Socket(_) => machine::host_name(),
-        Place::Tcp(host, _) if host == "localhost" || host == "127.0.0.1" || host == "::1" => {
+        ServerAddress::Socket(_) => machine::host_name(),
+        ServerAddress::Tcp(host, _) if host == "localhost" || host == "127.0.0.1" || host == "::1" => {
             machine::host_name()
         }
-        Place::Tcp(host, _) => host.clone(),
+        ServerAddress::Tcp(host, _) => host.clone(),
     };
     find(&bytes, host.as_bytes(), address.number)
 }

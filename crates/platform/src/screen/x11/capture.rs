@@ -191,7 +191,7 @@ impl AskedImage<'_> {
 }
 
 /// What came of looking at a window.
-enum Look {
+enum CaptureResult {
     /// A picture.
     Taken(Box<Frame>),
     /// The server keeps no picture of the window yet, and must.
@@ -215,8 +215,8 @@ pub(super) fn window(
     for _ in 0..ATTEMPTS + 64 {
         let look = server.alone(|server| look(server, screen, number, region));
         let frame = match look {
-            Ok(Look::Taken(frame)) => frame,
-            Ok(Look::NotKept(top, scene)) => {
+            Ok(CaptureResult::Taken(frame)) => frame,
+            Ok(CaptureResult::NotKept(top, scene)) => {
                 if asked_to_keep {
                     return Err(unsteady(server));
                 }
@@ -247,7 +247,7 @@ fn look(
     screen: usize,
     number: WindowNumber,
     region: Option<Rect>,
-) -> Result<Look, Trouble> {
+) -> Result<CaptureResult, Trouble> {
     let root = server.roots()[screen].root;
     let scene = scene::read(server, screen, scene::ask(server, root)?)?;
     let display = server.screen_id(screen);
@@ -270,7 +270,7 @@ fn look(
             let whole = Rect::new(0, 0, geometry.width.into(), geometry.height.into());
             if !covered_by.is_empty() || !whole.contains(&area) || server.abilities.part_of_wayland {
                 return match server.abilities.composite {
-                    true => Ok(Look::NotKept(shown.top, scene)),
+                    true => Ok(CaptureResult::NotKept(shown.top, scene)),
                     false => Err(no_composite(server)),
                 };
             }
@@ -279,7 +279,7 @@ fn look(
             (Content::Display, layout, ask_image(server, lease, root, area)?.read()?)
         }
     };
-    Ok(Look::Taken(Box::new(Frame {
+    Ok(CaptureResult::Taken(Box::new(Frame {
         width: area.width,
         height: area.height,
         display,

@@ -254,9 +254,12 @@ fn state(told: &WindowFacts, has_manager: bool) -> Option<WindowState> {
     (named || state == WindowState::Visible).then_some(state)
 }
 
-type Climbing<'a> = Vec<(WindowNumber, WindowNumber, Answer<'a, QueryTreeReply>)>;
+type ParentQueries<'a> = Vec<(WindowNumber, WindowNumber, Answer<'a, QueryTreeReply>)>;
 
-fn ask_parents<'a>(questions: &mut Questions<'a>, listed: &[WindowNumber]) -> Result<Climbing<'a>, Trouble> {
+fn ask_parents<'a>(
+    questions: &mut Questions<'a>,
+    listed: &[WindowNumber],
+) -> Result<ParentQueries<'a>, Trouble> {
     listed.iter().map(|number| Ok((*number, *number, questions.tree(*number)?))).collect()
 }
 
@@ -265,7 +268,7 @@ fn read_tops<'a>(
     questions: &mut Questions<'a>,
     root: WindowNumber,
     tops: &[WindowNumber],
-    mut climbing: Climbing<'a>,
+    mut climbing: ParentQueries<'a>,
 ) -> Result<BTreeMap<WindowNumber, WindowNumber>, Trouble> {
     let tops: BTreeSet<WindowNumber> = tops.iter().copied().collect();
     let mut held = BTreeMap::new();

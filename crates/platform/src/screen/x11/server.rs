@@ -18,7 +18,7 @@ use x11rb::protocol::xproto::{
 };
 use x11rb::rust_connection::RustConnection;
 
-use super::address::{Address, Place};
+use super::address::{Address, ServerAddress};
 use super::authority;
 use super::foresight::ScreenQueries;
 use super::input::InputState;
@@ -134,7 +134,7 @@ impl Server {
         let (method, data) = cookie.map(|cookie| (cookie.method, cookie.data)).unwrap_or_default();
         let connection =
             RustConnection::connect_to_stream_with_auth_info(stream, 0, method, data).map_err(told)?;
-        let local = matches!(address.place, Place::Socket(_));
+        let local = matches!(address.place, ServerAddress::Socket(_));
         let (atoms, abilities) = introduce(&connection, local)?;
         let mut server = Self {
             id: address.id.clone(),

@@ -7,7 +7,7 @@ use std::thread;
 use x11rb::protocol::xproto::{AtomEnum, ConnectionExt as _, Window as WindowNumber};
 
 use super::actor::Actors;
-use super::address::{self, Address, Place};
+use super::address::{self, Address, ServerAddress};
 use super::server::Server;
 use super::trouble::Trouble;
 use super::{capture, change, clipboard, input, scene};
@@ -34,7 +34,7 @@ struct WindowPlace {
 const MAX_BUS_ADDRESS: u32 = 256;
 
 /// What one server has.
-type Holding = (Vec<Display>, Vec<Window>, Option<Access>);
+type ServerContents = (Vec<Display>, Vec<Window>, Option<Access>);
 
 impl Servers {
     pub(in crate::screen) fn new(sources: Sources) -> Self {
@@ -44,7 +44,7 @@ impl Servers {
     pub(in crate::screen) fn list(&self) -> Result<Listing, ScreenError> {
         let addresses = address::servers(&self.kept.sources);
         // At once, so that several that hang cost no more time than one.
-        let held: Vec<Result<Holding, ScreenError>> = thread::scope(|scope| {
+        let held: Vec<Result<ServerContents, ScreenError>> = thread::scope(|scope| {
             let asked: Vec<_> = addresses
                 .iter()
                 .map(|address| scope.spawn(move || self.kept.with(address, holding)))
@@ -263,7 +263,7 @@ impl Servers {
     pub(in crate::screen) fn accessibility_bus(&self, display: &str) -> Result<Option<String>, ScreenError> {
         let (address, _) = self.find(display).ok_or_else(|| self.unknown(display))?;
         // A bus that a forwarded display names is one of another computer.
-        if !matches!(address.place, Place::Socket(_)) {
+        if !matches!(address.place, ServerAddress::Socket(_)) {
             return Ok(None);
         }
         let display = display.to_owned();
@@ -330,7 +330,7 @@ fn access_of(error: ScreenError) -> Access {
 }
 
 /// Asks one server for all that it has.
-fn holding(server: &mut Server) -> Result<Holding, Trouble> {
+fn holding(server: &mut Server) -> Result<ServerContents, Trouble> {
     let (mut displays, mut windows) = (Vec::new(), Vec::new());
     server.screens = server.read_shapes()?;
     let scale = scale(server)?;

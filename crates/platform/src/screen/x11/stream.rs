@@ -11,7 +11,7 @@ use rustix::net::SocketAddrUnix;
 use x11rb::rust_connection::{DefaultStream, PollMode, Stream};
 use x11rb::utils::RawFdContainer;
 
-use super::address::Place;
+use super::address::ServerAddress;
 use crate::screen::own_socket;
 
 /// A stream that gives up when its deadline has passed.
@@ -24,9 +24,9 @@ pub(super) struct TimedStream {
 impl TimedStream {
     /// Connects. What listens at a socket must be this user's or root's: anybody may put a socket where displays
     /// are looked for, and would be given the cookie.
-    pub(super) fn connect(place: &Place, deadline: Instant) -> io::Result<Self> {
+    pub(super) fn connect(place: &ServerAddress, deadline: Instant) -> io::Result<Self> {
         let stream = match place {
-            Place::Socket(path) => {
+            ServerAddress::Socket(path) => {
                 DefaultStream::from_unix_stream(own_socket::connect(
                     &SocketAddrUnix::new(path)?,
                     &path.display().to_string(),
@@ -34,7 +34,7 @@ impl TimedStream {
                 )?)?
                 .0
             }
-            Place::Tcp(host, port) => {
+            ServerAddress::Tcp(host, port) => {
                 DefaultStream::from_tcp_stream(connect_to_port(host, *port, deadline)?)?.0
             }
         };

@@ -20,7 +20,7 @@ use bailiwick_policy::PermittedPath;
 
 use super::super::{Definitions, MAX_BYTES, Unread, language_of};
 use super::entry::{Outcome, Stamp};
-use super::table::{Read, Table};
+use super::table::{ReadFile, Table};
 use super::watched::{Depth, RootWatches};
 
 /// The largest program that is asked for its first line.
@@ -146,7 +146,7 @@ impl Reader<'_> {
     }
 
     /// Reads a file; `None` where it could not be opened, or nothing may be held of it.
-    fn read(&mut self, file: &WalkedFile<'_>) -> Option<Result<Read, Later>> {
+    fn read(&mut self, file: &WalkedFile<'_>) -> Option<Result<ReadFile, Later>> {
         let mut opened = file.dir.open_file(file.name).ok()?;
         let stat = opened.stat;
         let several_names = stat.links > 1;
@@ -155,7 +155,7 @@ impl Reader<'_> {
         }
         let stamp = Stamp::of(&stat).to_keep(now_ns());
         let read = |language, outcome, definitions| {
-            Some(Ok(Read { stamp, language, outcome, several_names, definitions }))
+            Some(Ok(ReadFile { stamp, language, outcome, several_names, definitions }))
         };
         if stat.size > MAX_BYTES as u64 {
             return read(None, Outcome::TooLarge, Definitions::default());
@@ -188,7 +188,7 @@ impl Reader<'_> {
                 // That says nothing of the file: it is read again at the next look.
                 let (stamp, outcome) = (Stamp { inode: 0, ..stamp }, Outcome::Failed);
                 let definitions = Definitions::default();
-                Some(Ok(Read { stamp, language: Some(language), outcome, several_names, definitions }))
+                Some(Ok(ReadFile { stamp, language: Some(language), outcome, several_names, definitions }))
             }
         }
     }

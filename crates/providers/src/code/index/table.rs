@@ -25,7 +25,7 @@ pub(super) struct Table {
 }
 
 /// What was read of a file.
-pub(super) struct Read {
+pub(super) struct ReadFile {
     pub stamp: Stamp,
     pub language: Option<Language>,
     pub outcome: Outcome,
@@ -51,12 +51,12 @@ impl Table {
     }
 
     /// Holds a file, in place of what was held of it.
-    pub fn put(&mut self, path: &[u8], read: Read, look: u32) {
+    pub fn put(&mut self, path: &[u8], read: ReadFile, look: u32) {
         self.remove(path);
         if self.files.len() >= MAX_FILES {
             return;
         }
-        let Read { stamp, language, mut outcome, several_names, definitions } = read;
+        let ReadFile { stamp, language, mut outcome, several_names, definitions } = read;
         let symbols = match self.symbols_of(&definitions) {
             Some(symbols) if self.symbols + symbols.len() <= MAX_SYMBOLS => symbols,
             Some(_) | None => {

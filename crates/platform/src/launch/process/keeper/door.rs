@@ -26,7 +26,7 @@ const CHUNK_BYTES: usize = 4 << 10;
 
 /// The listener and the connections.
 #[derive(Debug)]
-pub(super) struct Door {
+pub(super) struct KeeperListener {
     listener: OwnedFd,
     key: Key,
     connections: Vec<Connection>,
@@ -62,7 +62,7 @@ impl From<Answer> for Reply {
     }
 }
 
-impl Door {
+impl KeeperListener {
     pub(super) fn new(listener: OwnedFd, key: Key) -> Self {
         Self { listener, key, connections: Vec::new() }
     }

@@ -48,7 +48,7 @@ struct Terminal {
 
 /// Why input is not taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Refused {
+pub(super) enum InputRefusal {
     Full,
     NoInput,
 }
@@ -162,22 +162,22 @@ impl Ends {
     }
 
     /// Takes input over, as a whole or not at all.
-    pub(super) fn take_input(&mut self, bytes: &[u8]) -> Result<(), Refused> {
+    pub(super) fn take_input(&mut self, bytes: &[u8]) -> Result<(), InputRefusal> {
         if self.is_closing || self.input_end().is_none() {
-            return Err(Refused::NoInput);
+            return Err(InputRefusal::NoInput);
         }
         if !self.waiting.is_empty() && self.waiting.len() + bytes.len() > MAX_INPUT_BYTES {
-            return Err(Refused::Full);
+            return Err(InputRefusal::Full);
         }
         self.waiting.extend(bytes);
         self.write_input();
-        if self.input_end().is_none() { Err(Refused::NoInput) } else { Ok(()) }
+        if self.input_end().is_none() { Err(InputRefusal::NoInput) } else { Ok(()) }
     }
 
     /// Ends the input after what waits.
-    pub(super) fn close_input(&mut self) -> Result<(), Refused> {
+    pub(super) fn close_input(&mut self) -> Result<(), InputRefusal> {
         if self.is_closing {
-            return Err(Refused::NoInput);
+            return Err(InputRefusal::NoInput);
         }
         match &self.terminal {
             Some(terminal) => {
@@ -185,7 +185,7 @@ impl Ends {
                     .map_or(4, |attributes| attributes.special_codes[SpecialCodeIndex::VEOF]);
                 self.take_input(&[end])
             }
-            None if self.input.is_none() => Err(Refused::NoInput),
+            None if self.input.is_none() => Err(InputRefusal::NoInput),
             None => {
                 self.is_closing = true;
                 self.write_input();

@@ -8,11 +8,11 @@ use rustix::io::Errno;
 use rustix::process::Signal;
 
 use super::super::memory::MemoryWatch;
-use super::super::supervisor::Abandoned;
+use super::super::supervisor::ServiceGone;
 use super::super::system::{Reach, listening, sys};
 use super::super::waiting::Waiting;
 use super::door::Reply;
-use super::ends::{Ends, Refused};
+use super::ends::{Ends, InputRefusal};
 use super::life::{GRACE, Keeper};
 use super::network;
 use crate::launch::kept::Stream;
@@ -51,7 +51,7 @@ impl Waiting for Keeper {
         &mut self.memory
     }
 
-    fn wait_for_event(&mut self, at_most: Option<Duration>) -> Result<(), Abandoned> {
+    fn wait_for_event(&mut self, at_most: Option<Duration>) -> Result<(), ServiceGone> {
         let dues = [
             self.deadline,
             self.max_time,
@@ -102,7 +102,7 @@ impl Waiting for Keeper {
 }
 
 impl Keeper {
-    fn poll(&self, timeout: Option<Duration>) -> Result<Vec<Source>, Abandoned> {
+    fn poll(&self, timeout: Option<Duration>) -> Result<Vec<Source>, ServiceGone> {
         let mut waited: Vec<(Source, BorrowedFd<'_>, PollFlags)> =
             vec![(Source::Signals, self.signals.as_fd(), PollFlags::IN)];
         waited.extend(self.start.iter().map(|end| (Source::Start, end.as_fd(), PollFlags::IN)));
@@ -127,13 +127,13 @@ impl Keeper {
         match poll(&mut polled, timeout.as_ref()) {
             Ok(_) => {}
             Err(Errno::INTR) => return Ok(Vec::new()),
-            Err(_) => return Err(Abandoned),
+            Err(_) => return Err(ServiceGone),
         }
         let ready = waited.iter().zip(&polled).filter(|(_, polled)| !polled.revents().is_empty());
         Ok(ready.map(|((source, ..), _)| *source).collect())
     }
 
-    fn serve(&mut self, source: Source) -> Result<(), Abandoned> {
+    fn serve(&mut self, source: Source) -> Result<(), ServiceGone> {
         match source {
             Source::Signals => {
                 if self.signals.take() {
@@ -146,10 +146,10 @@ impl Keeper {
                 let mut said = [0];
                 match rustix::io::retry_on_intr(|| rustix::io::read(start, &mut said)) {
                     Ok(1) if said == [KEEP] => self.start = None,
-                    _ => return Err(Abandoned),
+                    _ => return Err(ServiceGone),
                 }
             }
-            Source::Life => return Err(Abandoned),
+            Source::Life => return Err(ServiceGone),
             Source::Output(stream) => self.read(stream),
             Source::Input => {
                 if let Some(ends) = &mut self.ends {
@@ -182,7 +182,7 @@ impl Keeper {
                 }
             }
             Request::CloseInput => {
-                taken(self.ends.as_mut().map_or(Err(Refused::NoInput), Ends::close_input)).into()
+                taken(self.ends.as_mut().map_or(Err(InputRefusal::NoInput), Ends::close_input)).into()
             }
             Request::Resize(size) => match self.ends.as_mut().map_or(Ok(false), |ends| ends.resize(size)) {
                 Ok(true) => {
@@ -228,14 +228,14 @@ impl Keeper {
     }
 
     fn input(&mut self, bytes: &[u8]) -> Answer {
-        taken(self.ends.as_mut().map_or(Err(Refused::NoInput), |ends| ends.take_input(bytes)))
+        taken(self.ends.as_mut().map_or(Err(InputRefusal::NoInput), |ends| ends.take_input(bytes)))
     }
 }
 
-const fn taken(result: Result<(), Refused>) -> Answer {
+const fn taken(result: Result<(), InputRefusal>) -> Answer {
     match result {
         Ok(()) => Answer::Done,
-        Err(Refused::Full) => Answer::Full,
-        Err(Refused::NoInput) => Answer::NoInput,
+        Err(InputRefusal::Full) => Answer::Full,
+        Err(InputRefusal::NoInput) => Answer::NoInput,
     }
 }

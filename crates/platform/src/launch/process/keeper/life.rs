@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 use rustix::process::Signal;
 
 use super::super::memory::MemoryWatch;
-use super::super::prepare::{self, Prepared, failed};
+use super::super::prepare::{self, PreparedJob, failed};
 use super::super::proxy_port::open_proxy_port;
-use super::super::supervisor::{Abandoned, Ending, Status as Ended, read_order, send_report};
+use super::super::supervisor::{Ending, ServiceGone, Status as PlanEnd, read_order, send_report};
 use super::super::system::{self, Kit, Reach, Signals, hold};
 use super::super::waiting::Waiting;
-use super::door::Door;
+use super::door::KeeperListener;
 use super::ends::Ends;
 use super::events::{IDLE, LOOK};
 use super::remains::Remains;
@@ -65,7 +65,7 @@ pub(super) struct Keeper {
     pub(super) life: Option<OwnedFd>,
     pub(super) ends: Option<Ends>,
     pub(super) record: Record,
-    pub(super) door: Door,
+    pub(super) door: KeeperListener,
     /// When the time of the plan is over.
     pub(super) max_time: Option<Instant>,
     /// Set once it is asked to end: when the rest is killed.
@@ -81,7 +81,7 @@ pub(super) struct Keeper {
 }
 
 /// What a supervisor gives to the keeper that it becomes.
-pub(in super::super) struct Taking {
+pub(in super::super) struct Handover {
     pub(in super::super) reach: Rc<Reach>,
     pub(in super::super) control: OwnedFd,
     pub(in super::super) process_id: u32,
@@ -98,7 +98,7 @@ pub(in super::super) struct AdoptedJob {
 impl AdoptedJob {
     /// Takes a running job over.
     pub(in super::super) fn begin(
-        taking: Taking,
+        taking: Handover,
         message: &[u8],
         handed: Vec<OwnedFd>,
     ) -> Result<Self, LaunchError> {
@@ -117,7 +117,8 @@ impl AdoptedJob {
         record.resume_ring(ring_folder.into(), kept.ring_bytes, ring).map_err(&failed)?;
         hold::hide_memory()?;
         let signals = Signals::of_keeper().map_err(&failed)?;
-        let mut keeper = Keeper::new(signals, taking.reach, taking.control, record, Door::new(listener, key));
+        let mut keeper =
+            Keeper::new(signals, taking.reach, taking.control, record, KeeperListener::new(listener, key));
         (keeper.life, keeper.deadline, keeper.memory) = (life, taking.deadline, taking.memory);
         keeper.ends = Some(Ends::adopt(stdout, stderr)?);
         keeper.max_time = Instant::now().checked_add(Duration::from_millis(kept.max_time_ms));
@@ -129,7 +130,7 @@ impl AdoptedJob {
     }
 
     /// Leaves nothing behind, and writes how it ended.
-    pub(in super::super) fn finish(self, outcome: Result<Ended, Ending>) {
+    pub(in super::super) fn finish(self, outcome: Result<PlanEnd, Ending>) {
         self.keeper.finish(self.remains, outcome);
     }
 
@@ -141,7 +142,7 @@ impl AdoptedJob {
         self.keeper.memory()
     }
 
-    pub(in super::super) fn wait_for_event(&mut self, at_most: Option<Duration>) -> Result<(), Abandoned> {
+    pub(in super::super) fn wait_for_event(&mut self, at_most: Option<Duration>) -> Result<(), ServiceGone> {
         self.keeper.wait_for_event(at_most)
     }
 }
@@ -164,14 +165,20 @@ impl Keeper {
         let record = Record::resume(status.into(), folder.into(), process_id);
         match Signals::of_keeper().and_then(|signals| Ok((signals, record?))) {
             Ok((signals, (record, key))) => Ok((
-                Self::new(signals, Rc::new(reach), control, record, Door::new(listener, key)),
+                Self::new(signals, Rc::new(reach), control, record, KeeperListener::new(listener, key)),
                 Arrival { cwd, proxy, rest },
             )),
             Err(error) => Err((control, failed("keeper")(error))),
         }
     }
 
-    fn new(signals: Signals, reach: Rc<Reach>, control: OwnedFd, record: Record, door: Door) -> Self {
+    fn new(
+        signals: Signals,
+        reach: Rc<Reach>,
+        control: OwnedFd,
+        record: Record,
+        door: KeeperListener,
+    ) -> Self {
         Self {
             signals,
             reach,
@@ -189,15 +196,15 @@ impl Keeper {
         }
     }
 
-    fn run(&mut self, kit: &mut Kit, arrival: Arrival) -> (Remains, Result<Ended, Ending>) {
+    fn run(&mut self, kit: &mut Kit, arrival: Arrival) -> (Remains, Result<PlanEnd, Ending>) {
         let mut remains = Remains::default();
         let outcome = self.try_run(kit, arrival, &mut remains);
         (remains, outcome)
     }
 
-    fn try_run(&mut self, kit: &mut Kit, arrival: Arrival, remains: &mut Remains) -> Result<Ended, Ending> {
-        rustix::stdio::dup2_stdin(&kit.null).map_err(|_| Abandoned)?;
-        let start = self.start.as_ref().ok_or(Abandoned)?;
+    fn try_run(&mut self, kit: &mut Kit, arrival: Arrival, remains: &mut Remains) -> Result<PlanEnd, Ending> {
+        rustix::stdio::dup2_stdin(&kit.null).map_err(|_| ServiceGone)?;
+        let start = self.start.as_ref().ok_or(ServiceGone)?;
         let mut order = read_order(start)?;
         let kept = order.kept.take().ok_or("it is none for a keeper").map_err(failed("order"))?;
         let mut rest = arrival.rest.into_iter();
@@ -216,7 +223,7 @@ impl Keeper {
         mut order: Order,
         kept: &KeptOrder,
         (cwd, proxy): (OwnedFd, Option<OwnedFd>),
-    ) -> Result<Prepared, LaunchError> {
+    ) -> Result<PreparedJob, LaunchError> {
         let entered = hold::enter(kit, &order, None)?;
         open_proxy_port(&mut order, proxy)?;
         // Its descriptors and memory are not for other processes of this user. Before, `/proc` was needed.
@@ -233,12 +240,12 @@ impl Keeper {
     fn run_plan(
         &mut self,
         kit: &mut Kit,
-        mut prepared: Prepared,
+        mut prepared: PreparedJob,
         max_time: Duration,
-    ) -> Result<Ended, Ending> {
+    ) -> Result<PlanEnd, Ending> {
         let plan = std::mem::take(&mut prepared.plan);
         let mut prepared = Some(prepared);
-        let mut ended = Ended { exit_code: Some(0), signal: None };
+        let mut ended = PlanEnd { exit_code: Some(0), signal: None };
         for (position, step) in plan.iter().enumerate() {
             if !step.is_due(ended.succeeded()) || self.deadline.is_some() {
                 continue;
@@ -261,7 +268,7 @@ impl Keeper {
         Ok(ended)
     }
 
-    fn note_start(&mut self, prepared: &Prepared, max_time: Duration) {
+    fn note_start(&mut self, prepared: &PreparedJob, max_time: Duration) {
         self.max_time = Instant::now().checked_add(max_time);
         self.idle_at = Instant::now().checked_add(IDLE);
         self.memory = MemoryWatch::of(prepared);
@@ -280,7 +287,7 @@ impl Keeper {
     }
 
     /// Leaves nothing behind, writes how it ended, and tells who waits for it.
-    fn finish(mut self, remains: Remains, outcome: Result<Ended, Ending>) {
+    fn finish(mut self, remains: Remains, outcome: Result<PlanEnd, Ending>) {
         let left_killed = self.reach.kill_all();
         if let Some(ends) = &mut self.ends {
             for stream in [Stream::Stdout, Stream::Stderr] {

@@ -19,7 +19,7 @@ use rustix::mount::{MoveMountFlags, OpenTreeFlags, move_mount, open_tree};
 
 use super::super::prepare::failed;
 use super::tree::{READ_ONLY, Tree};
-use crate::launch::{Closed, Hold, InnerSandboxes, LaunchError, sys};
+use crate::launch::{HiddenPath, InnerSandboxes, LaunchError, SandboxRequest, sys};
 
 /// The folder at the top of the new tree that holds what is mounted, until it is covered.
 const SHELF: &str = ".bailiwick-closed";
@@ -29,7 +29,7 @@ const MAX_BLANK_BYTES: usize = 64 << 10;
 const NO_FOLDER: &str = "folder";
 
 /// Keeps the folders on the way to closed files where they are, for a plan that makes sandboxes of its own.
-pub(super) fn fix_for_inner(tree: &Tree, hold: &Hold) -> Result<(), LaunchError> {
+pub(super) fn fix_for_inner(tree: &Tree, hold: &SandboxRequest) -> Result<(), LaunchError> {
     if hold.inner == InnerSandboxes::Refused {
         return Ok(());
     }
@@ -46,7 +46,7 @@ pub(super) fn fix_for_inner(tree: &Tree, hold: &Hold) -> Result<(), LaunchError>
 }
 
 /// Hides the closed files of a plan.
-pub(super) fn hide(tree: &Tree, hold: &Hold) -> Result<(), LaunchError> {
+pub(super) fn hide(tree: &Tree, hold: &SandboxRequest) -> Result<(), LaunchError> {
     if hold.closed.is_empty() {
         return Ok(());
     }
@@ -71,7 +71,7 @@ fn named(path: &Path, error: io::Error) -> io::Error {
 }
 
 /// Returns the folders between a root and what is closed below it, as paths beneath the root.
-fn folders_above<'a>(closed: &'a [Closed], root: &Path) -> BTreeSet<&'a Path> {
+fn folders_above<'a>(closed: &'a [HiddenPath], root: &Path) -> BTreeSet<&'a Path> {
     let below = closed.iter().filter_map(|closed| closed.path.strip_prefix(root).ok());
     below.flat_map(|path| path.ancestors().skip(1)).filter(|folder| !folder.as_os_str().is_empty()).collect()
 }
@@ -93,7 +93,7 @@ impl<'a> Shelf<'a> {
     }
 
     /// Covers a closed file or folder. What is gone since it was found needs no cover.
-    fn cover_closed(&self, closed: &Closed, number: usize) -> io::Result<()> {
+    fn cover_closed(&self, closed: &HiddenPath, number: usize) -> io::Result<()> {
         let place = match self.tree.open(&closed.path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             other => other?,
@@ -168,7 +168,7 @@ mod tests {
     #[test]
     fn the_folders_on_the_way_are_those_below_the_root() {
         let closed = ["/app/.env", "/app/a/b/.env", "/app/a/.ssh", "/other/c/.env"]
-            .map(|path| Closed { path: path.into(), reads_blank: false });
+            .map(|path| HiddenPath { path: path.into(), reads_blank: false });
         let found: Vec<&Path> = folders_above(&closed, Path::new("/app")).into_iter().collect();
         assert_eq!(found, ["a", "a/b"].map(Path::new));
     }

@@ -724,7 +724,7 @@ mod tests {
             filter(Containment::Partial, Network::Full, InnerSandboxes::Refused, SetGroupId::Refused)
                 .expect("a filter");
         match sys::fork_into(0).expect("forked") {
-            sys::Forked::Child => {
+            sys::ForkSide::Child => {
                 // A copy of a process with threads: system calls only.
                 let put = rustix::thread::set_no_new_privs(true).is_ok()
                     && sys::set_seccomp_filter(&filter).is_ok();
@@ -738,7 +738,7 @@ mod tests {
                 };
                 sys::exit_now(code)
             }
-            sys::Forked::Parent(child) => {
+            sys::ForkSide::Parent(child) => {
                 let status =
                     nix::sys::wait::waitpid(nix::unistd::Pid::from_raw(child), None).expect("waited for");
                 assert!(

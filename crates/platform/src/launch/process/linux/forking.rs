@@ -34,7 +34,7 @@ impl SharedNetwork {
         let (made, says_made) = pipe_with(PipeFlags::CLOEXEC)?;
         let (is_open, says_open) = pipe_with(PipeFlags::CLOEXEC)?;
         match sys::fork_into(libc::CLONE_NEWUSER | libc::CLONE_NEWNET)? {
-            sys::Forked::Child => {
+            sys::ForkSide::Child => {
                 drop((made, says_open));
                 if owner.map().and_then(|()| namespaces::raise_loopback()).is_ok() {
                     let _ = rustix::io::write(&says_made, &[1]);
@@ -43,7 +43,7 @@ impl SharedNetwork {
                 }
                 sys::exit_now(0)
             }
-            sys::Forked::Parent(child) => {
+            sys::ForkSide::Parent(child) => {
                 drop((says_made, is_open));
                 let is_made = read_once(&made, &mut [0]).is_ok_and(|length| length == 1);
                 let open = |name: &str| {
@@ -71,31 +71,31 @@ pub(in super::super) fn fork_supervisor(
     level: Containment,
     network: Network,
     shared: Option<&SharedNetwork>,
-) -> io::Result<sys::Forked> {
+) -> io::Result<sys::ForkSide> {
     let flags = namespaces::flags(level, network);
     let Some(shared) = shared else { return sys::fork_into(flags) };
     // The way into a namespace of users is one way, so another process goes, makes the supervisor inside, and ends: its
     // child comes to this process, as all orphans do.
     let (number, says_number) = pipe_with(PipeFlags::CLOEXEC)?;
     match sys::fork()? {
-        sys::Forked::Child => {
+        sys::ForkSide::Child => {
             drop(number);
             match shared.enter().and_then(|()| sys::fork_into(flags & !libc::CLONE_NEWNET)) {
-                Ok(sys::Forked::Child) => Ok(sys::Forked::Child),
-                Ok(sys::Forked::Parent(supervisor)) => {
+                Ok(sys::ForkSide::Child) => Ok(sys::ForkSide::Child),
+                Ok(sys::ForkSide::Parent(supervisor)) => {
                     let _ = rustix::io::write(&says_number, &supervisor.to_ne_bytes());
                     sys::exit_now(0)
                 }
                 Err(_) => sys::exit_now(1),
             }
         }
-        sys::Forked::Parent(between) => {
+        sys::ForkSide::Parent(between) => {
             drop(says_number);
             let mut bytes = [0; 4];
             let length = read_once(&number, &mut bytes);
             wait_for(between);
             match length {
-                Ok(4) => Ok(sys::Forked::Parent(i32::from_ne_bytes(bytes))),
+                Ok(4) => Ok(sys::ForkSide::Parent(i32::from_ne_bytes(bytes))),
                 Ok(_) => Err(io::Error::other("the shared network cannot be entered")),
                 Err(error) => Err(error),
             }

@@ -18,11 +18,11 @@ use super::{namespaces, rules, tree};
 use crate::fs::FileId;
 use crate::launch::held::{Names, layer, open};
 use crate::launch::process::child::{Child, Stop, at};
-use crate::launch::process::prepare::{Prepared, Shut, failed};
+use crate::launch::process::prepare::{PreparedJob, Shut, failed};
 use crate::launch::process::supervisor::Streams;
 use crate::launch::wire::Order;
 use crate::launch::{
-    FolderChanges, Hold, InnerSandboxes, LaunchCommand, LaunchError, PathGrant, ProcessLimits, sys,
+    FolderChanges, InnerSandboxes, LaunchCommand, LaunchError, PathGrant, ProcessLimits, SandboxRequest, sys,
 };
 use bailiwick_contract::command::{Containment, Network};
 
@@ -31,7 +31,7 @@ const OOM_SCORE: &[u8] = b"500";
 
 /// What a command puts around itself before it executes its program.
 #[derive(Debug)]
-pub(in super::super) struct Shutting {
+pub(in super::super) struct CommandSandbox {
     /// Landlock; none where the program makes sandboxes of its own, which Landlock forbids.
     pub(in super::super) rules: Option<RulesetCreated>,
     pub(in super::super) filter: Vec<Instruction>,
@@ -47,20 +47,20 @@ pub(in super::super) struct OpenProgram {
 
 /// The layers that are in force around this process.
 #[derive(Debug, Clone, Copy)]
-pub(in super::super) struct Entered(Names);
+pub(in super::super) struct ActiveLayers(Names);
 
 /// Enters the sandbox, where there is one.
 pub(in super::super) fn enter(
     kit: &Kit,
     order: &Order,
     port: Option<&OwnedFd>,
-) -> Result<Entered, LaunchError> {
+) -> Result<ActiveLayers, LaunchError> {
     prefer_to_be_ended();
     rustix::process::set_child_subreaper(Some(rustix::process::getpid())).map_err(failed("subreaper"))?;
     let is_bounded = kit.group.as_ref().is_some_and(|group| group.bound(&order.limits));
     let in_group = if is_bounded { layer::CONTROL_GROUP } else { 0 };
     let layers = Names(layer::SESSION | layer::LIMITS | in_group);
-    Ok(Entered(match order.hold.level {
+    Ok(ActiveLayers(match order.hold.level {
         Containment::Full => layers.with(enter_namespaces(kit, order, port)?),
         Containment::None | Containment::Partial => layers,
     }))
@@ -76,9 +76,9 @@ fn prefer_to_be_ended() {
 /// Collects what a plan is held with, and names what is in force and what stays open.
 pub(in super::super) fn shut(
     kit: &Kit,
-    hold: &Hold,
+    hold: &SandboxRequest,
     limits: ProcessLimits,
-    Entered(mut layers): Entered,
+    ActiveLayers(mut layers): ActiveLayers,
     terminal: Option<&OwnedFd>,
 ) -> Result<Shut, LaunchError> {
     let level = hold.level;
@@ -99,7 +99,7 @@ pub(in super::super) fn shut(
                     Some(rules(kit, hold, network, terminal)?)
                 }
             };
-            Some(Shutting { rules, filter })
+            Some(CommandSandbox { rules, filter })
         }
     };
     Ok(Shut {
@@ -136,7 +136,7 @@ fn enter_namespaces(kit: &Kit, order: &Order, port: Option<&OwnedFd>) -> Result<
 }
 
 /// Returns whether the plan makes sandboxes of its own: only in a tree of its own, which holds it without Landlock.
-fn inner_sandboxes(hold: &Hold) -> InnerSandboxes {
+fn inner_sandboxes(hold: &SandboxRequest) -> InnerSandboxes {
     match hold.level {
         Containment::Full => hold.inner,
         Containment::None | Containment::Partial => InnerSandboxes::Refused,
@@ -155,7 +155,13 @@ const fn network_in_force(level: Containment, wanted: Network) -> Network {
 }
 
 /// Names what stays open.
-fn open_at(kit: &Kit, level: Containment, network: Network, hold: &Hold, limits: &ProcessLimits) -> u32 {
+fn open_at(
+    kit: &Kit,
+    level: Containment,
+    network: Network,
+    hold: &SandboxRequest,
+    limits: &ProcessLimits,
+) -> u32 {
     let when = |condition: bool, bits: u32| if condition { bits } else { 0 };
     let limit = when(!kit.binds(limits.processes, level == Containment::Full), open::PROCESS_LIMIT);
     let everywhere = limit
@@ -238,7 +244,7 @@ pub(in super::super) fn open_working_folder(
 /// Collects what the job may reach, seen from the tree in which it will run.
 fn rules(
     kit: &Kit,
-    hold: &Hold,
+    hold: &SandboxRequest,
     network: Network,
     terminal: Option<&OwnedFd>,
 ) -> Result<RulesetCreated, LaunchError> {
@@ -344,7 +350,7 @@ pub(in super::super) fn end_with(parent: Pid) -> Result<(), Stop> {
 }
 
 /// Is for systems on which a program is shut in by another one that starts it.
-pub(in super::super) const fn is_shut_in_later(_: &Prepared) -> bool {
+pub(in super::super) const fn is_shut_in_later(_: &PreparedJob) -> bool {
     false
 }
 
@@ -363,7 +369,7 @@ pub(in super::super) fn hide_memory() -> Result<(), LaunchError> {
 }
 
 /// Gives up all privileges, puts Landlock and seccomp in force, and reads back from the kernel that they are.
-pub(in super::super) fn shut_in(shutting: &Shutting) -> Result<(), Stop> {
+pub(in super::super) fn shut_in(shutting: &CommandSandbox) -> Result<(), Stop> {
     namespaces::drop_capabilities().map_err(at("capabilities"))?;
     rustix::thread::set_no_new_privs(true).map_err(at("no new privileges"))?;
     if let Some(rules) = &shutting.rules {
@@ -419,7 +425,7 @@ mod tests {
             (9, Network::Full, InnerSandboxes::Allowed, Containment::Full),
         ] {
             kit.landlock_version = version;
-            let hold = Hold {
+            let hold = SandboxRequest {
                 level: Containment::Full,
                 network,
                 network_group: None,

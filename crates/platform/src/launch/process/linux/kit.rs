@@ -283,14 +283,14 @@ fn readable(system: &[SystemPlace], owner: Owner) -> Vec<OwnedFd> {
 }
 
 /// Finds what others may read in a folder: the folder as a whole, if that is everything in it.
-fn find_public(folder: &Path, found: &mut Vec<PathBuf>) -> Whole {
+fn find_public(folder: &Path, found: &mut Vec<PathBuf>) -> AllReadable {
     let mut below = Vec::new();
-    let mut whole = Whole::Yes;
+    let mut whole = AllReadable::Yes;
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let entries = rustix::fs::open(folder, flags, Mode::empty()).and_then(rustix::fs::Dir::new);
-    let Ok(entries) = entries else { return Whole::No };
+    let Ok(entries) = entries else { return AllReadable::No };
     for entry in entries {
-        let Ok(entry) = entry else { return Whole::No };
+        let Ok(entry) = entry else { return AllReadable::No };
         let name = OsStr::from_bytes(entry.file_name().to_bytes());
         if name == "." || name == ".." {
             continue;
@@ -299,19 +299,19 @@ fn find_public(folder: &Path, found: &mut Vec<PathBuf>) -> Whole {
         let Ok(stat) = statat(CWD, &path, AtFlags::SYMLINK_NOFOLLOW) else { continue };
         match FileType::from_raw_mode(stat.st_mode) {
             FileType::Directory if stat.st_mode & 0o005 == 0o005 => {
-                if find_public(&path, &mut below) == Whole::No {
-                    whole = Whole::No;
+                if find_public(&path, &mut below) == AllReadable::No {
+                    whole = AllReadable::No;
                 }
             }
             // A link has no content of its own: what it leads to has.
             FileType::Symlink => {}
             FileType::RegularFile if stat.st_mode & 0o004 != 0 => below.push(path),
-            _ => whole = Whole::No,
+            _ => whole = AllReadable::No,
         }
     }
     match whole {
-        Whole::Yes => found.push(folder.to_owned()),
-        Whole::No => found.append(&mut below),
+        AllReadable::Yes => found.push(folder.to_owned()),
+        AllReadable::No => found.append(&mut below),
     }
     whole
 }
@@ -338,7 +338,7 @@ fn find_private(folder: &Path, found: &mut Vec<PathBuf>) {
 
 /// Whether all of a folder may be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Whole {
+enum AllReadable {
     Yes,
     No,
 }

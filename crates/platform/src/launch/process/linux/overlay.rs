@@ -16,7 +16,7 @@ use rustix::mount::{
 
 use super::closed::cover;
 use super::tree::{READ_ONLY, READ_WRITE, Tree};
-use crate::launch::{FolderChanges, Hold, PathGrant, handing, sys};
+use crate::launch::{FolderChanges, PathGrant, SandboxRequest, handing, sys};
 
 /// The folder at the top of the new tree that holds what is written, until it is covered.
 const SHELF: &str = ".bailiwick-overlay";
@@ -26,7 +26,7 @@ const NO_FOLDER: &str = "folder";
 /// The overlays of a job.
 pub(super) struct Overlays<'a> {
     tree: &'a Tree,
-    hold: &'a Hold,
+    hold: &'a SandboxRequest,
     shelf: OwnedFd,
     /// The upper part of each root, by its position among the roots.
     uppers: Vec<(u8, OwnedFd)>,
@@ -34,7 +34,7 @@ pub(super) struct Overlays<'a> {
 
 impl<'a> Overlays<'a> {
     /// Begins with none; `None` for a job whose changes stay.
-    pub(super) fn new(tree: &'a Tree, hold: &'a Hold) -> io::Result<Option<Self>> {
+    pub(super) fn new(tree: &'a Tree, hold: &'a SandboxRequest) -> io::Result<Option<Self>> {
         if hold.changes == FolderChanges::Lasting {
             return Ok(None);
         }

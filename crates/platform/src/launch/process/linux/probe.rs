@@ -50,12 +50,12 @@ fn try_namespaces() -> Option<String> {
         Err(error) => return Some(format!("namespaces cannot be made: {error}")),
     };
     match forked {
-        sys::Forked::Child => {
+        sys::ForkSide::Child => {
             // This may be the copy of a process with threads: system calls only, and no memory allocated.
             let failed = steps(owner).err();
             sys::exit_now(failed.map_or(0, |step| i32::from(step) + 1))
         }
-        sys::Forked::Parent(child) => loop {
+        sys::ForkSide::Parent(child) => loop {
             match waitpid(Pid::from_raw(child), None) {
                 Ok(WaitStatus::Exited(_, 0)) => return None,
                 Ok(WaitStatus::Exited(_, code)) => {

@@ -25,7 +25,7 @@ pub(in super::super) fn fork_supervisor(
     _: Containment,
     _: Network,
     _: Option<&SharedNetwork>,
-) -> io::Result<sys::Forked> {
+) -> io::Result<sys::ForkSide> {
     sys::fork()
 }
 

@@ -18,11 +18,11 @@ use super::{sys, within};
 use crate::fs::FileId;
 use crate::launch::held::{Names, layer, open};
 use crate::launch::process::child::{Child, Stop, at};
-use crate::launch::process::prepare::{Prepared, Shut, failed};
-use crate::launch::process::profile::Places;
+use crate::launch::process::prepare::{PreparedJob, Shut, failed};
+use crate::launch::process::profile::ProfilePaths;
 use crate::launch::process::supervisor::Streams;
 use crate::launch::wire::Order;
-use crate::launch::{Hold, LaunchCommand, LaunchError, ProcessLimits};
+use crate::launch::{LaunchCommand, LaunchError, ProcessLimits, SandboxRequest};
 use bailiwick_contract::command::{Containment, Network};
 
 /// The program that shuts itself in. Part of macOS; its documentation advises against it and names nothing else.
@@ -30,11 +30,11 @@ pub(super) const SANDBOX_EXEC: &str = "/usr/bin/sandbox-exec";
 
 /// The layers that are in force around this process.
 #[derive(Debug, Clone, Copy)]
-pub(in super::super) struct Entered(Names);
+pub(in super::super) struct ActiveLayers(Names);
 
 /// What a command puts around itself before it executes its program.
 #[derive(Debug)]
-pub(in super::super) struct Shutting {
+pub(in super::super) struct CommandSandbox {
     /// The words before those that tell this program what to do.
     words: Vec<CString>,
 }
@@ -66,19 +66,23 @@ fn identity(facts: &rustix::fs::Stat) -> FileId {
 }
 
 /// Enters nothing: a command is shut in when it is started.
-pub(in super::super) fn enter(_: &Kit, order: &Order, _: Option<&OwnedFd>) -> Result<Entered, LaunchError> {
+pub(in super::super) fn enter(
+    _: &Kit,
+    order: &Order,
+    _: Option<&OwnedFd>,
+) -> Result<ActiveLayers, LaunchError> {
     match order.hold.level {
         Containment::Full => Err(failed("containment")("this system has no full level")),
-        Containment::None | Containment::Partial => Ok(Entered(Names(layer::SESSION | layer::LIMITS))),
+        Containment::None | Containment::Partial => Ok(ActiveLayers(Names(layer::SESSION | layer::LIMITS))),
     }
 }
 
 /// Collects what a plan is held with, and names what is in force and what stays open.
 pub(in super::super) fn shut(
     kit: &Kit,
-    hold: &Hold,
+    hold: &SandboxRequest,
     limits: ProcessLimits,
-    Entered(mut layers): Entered,
+    ActiveLayers(mut layers): ActiveLayers,
     terminal: Option<&OwnedFd>,
 ) -> Result<Shut, LaunchError> {
     let shutting = match hold.level {
@@ -106,7 +110,7 @@ pub(in super::super) const fn reported_level(level: Containment, _: Names) -> Co
 }
 
 /// Names what stays open.
-fn open_at(kit: &Kit, hold: &Hold, limits: &ProcessLimits, has_own_memory_limit: bool) -> u32 {
+fn open_at(kit: &Kit, hold: &SandboxRequest, limits: &ProcessLimits, has_own_memory_limit: bool) -> u32 {
     let when = |condition: bool, bits: u32| if condition { bits } else { 0 };
     let everywhere = open::METADATA
         | open::SYSTEM_CALLS
@@ -135,11 +139,15 @@ fn open_at(kit: &Kit, hold: &Hold, limits: &ProcessLimits, has_own_memory_limit:
 
 /// Returns whether a name that must stay as it is does not exist: where letters' case does not count, it could be made
 /// under another spelling.
-fn is_any_missing(hold: &Hold) -> bool {
+fn is_any_missing(hold: &SandboxRequest) -> bool {
     hold.lacks_protected || hold.protected.iter().any(|name| name.path.symlink_metadata().is_err())
 }
 
-fn shutting(kit: &Kit, hold: &Hold, terminal: Option<&OwnedFd>) -> Result<Shutting, LaunchError> {
+fn shutting(
+    kit: &Kit,
+    hold: &SandboxRequest,
+    terminal: Option<&OwnedFd>,
+) -> Result<CommandSandbox, LaunchError> {
     let step = "sandbox";
     let terminal = terminal.map(|terminal| rustix::termios::ttyname(terminal, Vec::new()));
     let terminal = terminal.transpose().map_err(failed(step))?;
@@ -150,7 +158,7 @@ fn shutting(kit: &Kit, hold: &Hold, terminal: Option<&OwnedFd>) -> Result<Shutti
         let found = FileId::of(&grant.path).map_or(Ok(()), |found| grant.check(found));
         found.map_err(|error| failed(step)(format!("{}: {error}", grant.path.display())))?;
     }
-    let places = Places::of(hold, &own, terminal, real).map_err(failed(step))?;
+    let places = ProfilePaths::of(hold, &own, terminal, real).map_err(failed(step))?;
     let profile = places.profile(hold.network);
     let mut words: Vec<OsString> = vec![SANDBOX_EXEC.into(), "-p".into(), profile.text.into()];
     for parameter in profile.parameters {
@@ -158,7 +166,7 @@ fn shutting(kit: &Kit, hold: &Hold, terminal: Option<&OwnedFd>) -> Result<Shutti
     }
     words.extend([own.into_os_string(), within::NAME.into()]);
     let words = words.iter().map(|word| CString::new(word.as_bytes()));
-    Ok(Shutting { words: words.collect::<Result<_, _>>().map_err(failed(step))? })
+    Ok(CommandSandbox { words: words.collect::<Result<_, _>>().map_err(failed(step))? })
 }
 
 /// Returns a path without links, as the system compares it; the path itself where nothing is there.
@@ -195,12 +203,12 @@ pub(in super::super) fn end_with(parent: Pid) -> Result<(), Stop> {
 
 /// Does nothing yet: the next program shuts itself in.
 #[expect(clippy::unnecessary_wraps, reason = "other systems shut in here")]
-pub(in super::super) const fn shut_in(_: &Shutting) -> Result<(), Stop> {
+pub(in super::super) const fn shut_in(_: &CommandSandbox) -> Result<(), Stop> {
     Ok(())
 }
 
 /// Returns whether a command is shut in after this program was left, and says so then.
-pub(in super::super) const fn is_shut_in_later(prepared: &Prepared) -> bool {
+pub(in super::super) const fn is_shut_in_later(prepared: &PreparedJob) -> bool {
     prepared.shutting.is_some()
 }
 

@@ -22,8 +22,8 @@ mod system {
 
     use crate::fs::FileId;
     use crate::launch::process::portable::hold::SANDBOX_EXEC;
-    use crate::launch::process::profile::Places;
-    use crate::launch::{FolderChanges, Hold, InnerSandboxes, PathGrant, SetGroupId};
+    use crate::launch::process::profile::ProfilePaths;
+    use crate::launch::{FolderChanges, InnerSandboxes, PathGrant, SandboxRequest, SetGroupId};
     use bailiwick_contract::command::{Containment, Network};
 
     /// A program that does nothing.
@@ -35,7 +35,7 @@ mod system {
             return Some(format!("`sandbox-exec` does not work: {why}"));
         }
         [Network::None, Network::Loopback, Network::Full].into_iter().find_map(|network| {
-            let hold = Hold {
+            let hold = SandboxRequest {
                 level: Containment::Partial,
                 network,
                 network_group: None,
@@ -54,7 +54,7 @@ mod system {
                 set_group_id: SetGroupId::Refused,
                 changes: FolderChanges::Lasting,
             };
-            let places = Places::of(&hold, Path::new(TRUE), None, Path::to_owned).ok()?;
+            let places = ProfilePaths::of(&hold, Path::new(TRUE), None, Path::to_owned).ok()?;
             let profile = places.profile(network);
             run(profile.text.into(), profile.parameters)
                 .err()

@@ -19,7 +19,7 @@ use rustix::io::FdFlags;
 
 /// Which side of a fork this is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in super::super) enum Forked {
+pub(in super::super) enum ForkSide {
     /// The new process.
     Child,
     /// The old process, with the number of the new one.
@@ -27,7 +27,7 @@ pub(in super::super) enum Forked {
 }
 
 /// Forks this process. In the child every signal has its default disposition, and waits until it is allowed in.
-pub(in super::super) fn fork() -> io::Result<Forked> {
+pub(in super::super) fn fork() -> io::Result<ForkSide> {
     // A signal to the child must not be told to the parent, whose pipe it has.
     let before = SigSet::all().thread_swap_mask(nix::sys::signal::SigmaskHow::SIG_SETMASK)?;
     // SAFETY: the process has a single thread, so that the child may do all that the parent could.
@@ -35,9 +35,9 @@ pub(in super::super) fn fork() -> io::Result<Forked> {
         0 => {
             TOLD.store(-1, Ordering::Relaxed);
             reset_signal_handlers();
-            return Ok(Forked::Child);
+            return Ok(ForkSide::Child);
         }
-        pid if pid > 0 => Ok(Forked::Parent(pid)),
+        pid if pid > 0 => Ok(ForkSide::Parent(pid)),
         _ => Err(io::Error::last_os_error()),
     };
     before.thread_set_mask()?;

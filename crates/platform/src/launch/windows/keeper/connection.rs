@@ -6,7 +6,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt, ReadHalf, WriteHalf};
 use tokio::net::windows::named_pipe::NamedPipeServer;
 use tokio::sync::{mpsc, oneshot, watch};
 
-use super::door::{Asked, Progress};
+use super::door::{PendingRequest, Progress};
 use crate::launch::kept::message::{Answer, LENGTH_BYTES, MAX_MESSAGE_BYTES, Request, first_length};
 use crate::launch::kept::status::{Key, is_same_key};
 
@@ -17,7 +17,7 @@ const MAX_SILENCE: std::time::Duration = std::time::Duration::from_secs(10);
 pub(super) async fn serve(
     pipe: NamedPipeServer,
     key: Key,
-    ask: mpsc::Sender<Asked>,
+    ask: mpsc::Sender<PendingRequest>,
     mut progress: watch::Receiver<Progress>,
 ) {
     let (reader, mut writer) = tokio::io::split(pipe);
@@ -43,7 +43,7 @@ pub(super) async fn serve(
                     }
                     request => {
                         let (answer, answered) = oneshot::channel();
-                        if ask.send(Asked { request, answer }).await.is_err() {
+                        if ask.send(PendingRequest { request, answer }).await.is_err() {
                             return;
                         }
                         let Ok(answer) = answered.await else { return };

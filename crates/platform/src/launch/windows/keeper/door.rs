@@ -19,7 +19,7 @@ const MAX_FAREWELL: Duration = Duration::from_secs(1);
 
 /// A request with the place for its answer.
 #[derive(Debug)]
-pub(super) struct Asked {
+pub(super) struct PendingRequest {
     pub(super) request: Request,
     pub(super) answer: oneshot::Sender<Answer>,
 }
@@ -34,7 +34,7 @@ pub(super) struct Progress {
 
 /// The door of a keeper.
 #[derive(Debug)]
-pub(super) struct Door {
+pub(super) struct KeeperListener {
     progress: watch::Sender<Progress>,
     /// Until it is shut: what lets callers in, and how it is told to stop.
     open: Option<(tokio::task::JoinHandle<JoinSet<()>>, oneshot::Sender<()>)>,
@@ -42,9 +42,9 @@ pub(super) struct Door {
     connections: JoinSet<()>,
 }
 
-impl Door {
+impl KeeperListener {
     /// Opens it. Requests are heard at the other end.
-    pub(super) fn open(key: Key) -> io::Result<(Self, mpsc::Receiver<Asked>)> {
+    pub(super) fn open(key: Key) -> io::Result<(Self, mpsc::Receiver<PendingRequest>)> {
         let first = ServerOptions::new().first_pipe_instance(true).reject_remote_clients(true).to_owned();
         let next = private_pipe(&first, &pipe_name(&key))?;
         let (ask, asked) = mpsc::channel(1);
@@ -82,7 +82,7 @@ impl Door {
 async fn accept(
     mut next: NamedPipeServer,
     key: Key,
-    ask: mpsc::Sender<Asked>,
+    ask: mpsc::Sender<PendingRequest>,
     watched: watch::Receiver<Progress>,
     mut closed: oneshot::Receiver<()>,
 ) -> JoinSet<()> {

@@ -11,11 +11,11 @@ use tokio::sync::mpsc;
 use super::super::opened::{Folder, step};
 use super::super::plan::{End, Plan, Reins, Streams};
 use super::super::role;
-use super::super::sys::{self, Typed};
-use super::door::{Asked, Door};
+use super::super::sys::{self, ConsoleKey};
+use super::door::{KeeperListener, PendingRequest};
 use super::input::Input;
 use super::listening::is_listening;
-use super::start::Place;
+use super::start::KeeperSetup;
 use super::terminal::{END_OF_INPUT, Terminal};
 use crate::fs::remove_tree;
 use crate::launch::held::{Names, layer, open};
@@ -25,7 +25,7 @@ use crate::launch::kept::record::Record;
 use crate::launch::kept::status::starting;
 use crate::launch::kept::{State, StatusWriter, Stream, TerminalSize};
 use crate::launch::wire::{KEEP, KeptOrder, MAX_MESSAGE_BYTES, Order, Report};
-use crate::launch::{Held, LaunchError, pipe};
+use crate::launch::{ActiveSandbox, LaunchError, pipe};
 
 /// How long a plan may take to end whose time is over.
 const GRACE: Duration = Duration::from_secs(5);
@@ -48,7 +48,7 @@ const NOT_SUPPORTED: i32 = 50;
 #[derive(Debug)]
 enum Event {
     /// The first pipeline runs.
-    Began(Held),
+    Began(ActiveSandbox),
     /// Nothing of the plan is left.
     Ended(End),
     /// The service has taken note of the start: the process keeps running on its own.
@@ -79,7 +79,7 @@ pub(in super::super) fn keep() -> bool {
 }
 
 /// Reads what the service tells first.
-fn read_order() -> Option<(Place, Order)> {
+fn read_order() -> Option<(KeeperSetup, Order)> {
     let read = || -> Option<Vec<u8>> {
         let mut stdin = std::io::stdin().lock();
         let mut length = [0; 8];
@@ -89,7 +89,7 @@ fn read_order() -> Option<(Place, Order)> {
         stdin.read_exact(&mut body).ok()?;
         Some(body)
     };
-    Some((Place::decode(&read()?).ok()?, Order::decode(&read()?).ok()?))
+    Some((KeeperSetup::decode(&read()?).ok()?, Order::decode(&read()?).ok()?))
 }
 
 /// Reports to the service; where it is gone, nobody hears it.
@@ -129,8 +129,8 @@ impl Ends {
 /// A process that lasts, and everything that belongs to it.
 struct Keeper {
     record: Record,
-    door: Door,
-    requests: mpsc::Receiver<Asked>,
+    door: KeeperListener,
+    requests: mpsc::Receiver<PendingRequest>,
     events: mpsc::UnboundedReceiver<Event>,
     reins: Arc<Reins>,
     stdout: Option<pipe::Receiver>,
@@ -149,7 +149,7 @@ struct Keeper {
 
 impl Keeper {
     /// Creates the files of the process, opens the door, and starts the plan.
-    fn begin(place: Place, order: Order) -> Result<Self, LaunchError> {
+    fn begin(place: KeeperSetup, order: Order) -> Result<Self, LaunchError> {
         let Order { plan, environment, cwd_path, hold, limits, kept, .. } = order;
         let kept: KeptOrder = kept.ok_or_else(|| step("order", "it is none for a keeper"))?;
         let folder = |error: std::io::Error| step("folder of the process", error);
@@ -158,7 +158,7 @@ impl Keeper {
         let resumed = Record::resume(status.into_file(), process_folder, std::process::id());
         let (mut record, key) = resumed.map_err(folder)?;
         record.set_budget(kept.ring_bytes);
-        let (door, requests) = Door::open(key).map_err(|error| step("control", error))?;
+        let (door, requests) = KeeperListener::open(key).map_err(|error| step("control", error))?;
         let Ends { stdout, stderr, input, terminal, streams } = match kept.terminal {
             Some(size) => Ends::of_terminal(size)?,
             None => Ends::apart(kept.has_input).map_err(|error| step("pipe", error))?,
@@ -230,7 +230,7 @@ impl Keeper {
         self.finish(end, abandoned).await
     }
 
-    fn note_start(&mut self, held: Held) {
+    fn note_start(&mut self, held: ActiveSandbox) {
         self.ends_at = Instant::now().checked_add(self.max_time);
         let report_of = Report::Running {
             level: held.level,
@@ -283,12 +283,12 @@ impl Keeper {
     }
 
     /// Answers a request, at once but for what another process does.
-    fn hear(&mut self, Asked { request, answer }: Asked) {
+    fn hear(&mut self, PendingRequest { request, answer }: PendingRequest) {
         match request {
             Request::Signal(signal) if ASKING.contains(&signal) => {
                 let (processes, share_console) = (self.reins.running(), self.terminal.is_some());
                 tokio::task::spawn_blocking(move || {
-                    let typed = if signal == INTERRUPT { Typed::Interrupt } else { Typed::Break };
+                    let typed = if signal == INTERRUPT { ConsoleKey::Interrupt } else { ConsoleKey::Break };
                     let _ = answer.send(match type_at(&processes, share_console, typed) {
                         Ok(()) => Answer::Done,
                         Err(error) => Answer::Failed(error.raw_os_error().unwrap_or(NOT_SUPPORTED)),
@@ -387,7 +387,7 @@ fn run_beside(plan: Plan, reins: Arc<Reins>, tell: mpsc::UnboundedSender<Event>)
     let share_console = plan.has_terminal();
     spawn("plan", move || {
         let ask = |processes: &[u32]| {
-            let _: std::io::Result<()> = type_at(processes, share_console, Typed::Break);
+            let _: std::io::Result<()> = type_at(processes, share_console, ConsoleKey::Break);
         };
         let end = plan.run(&reins, &ask, |held| {
             let _ = tell.send(Event::Began(held.clone()));
@@ -396,7 +396,7 @@ fn run_beside(plan: Plan, reins: Arc<Reins>, tell: mpsc::UnboundedSender<Event>)
     })
 }
 
-fn type_at(processes: &[u32], share_console: bool, typed: Typed) -> std::io::Result<()> {
+fn type_at(processes: &[u32], share_console: bool, typed: ConsoleKey) -> std::io::Result<()> {
     role::type_at(&std::env::current_exe()?, processes, share_console, typed)
 }
 

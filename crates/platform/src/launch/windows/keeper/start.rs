@@ -12,21 +12,21 @@ use super::super::{role, sys};
 use crate::fs::create_private_dir;
 use crate::launch::kept::{Input, KeptRequest, Lifetime};
 use crate::launch::wire::{KEEP, KeptOrder, MAX_MESSAGE_BYTES, Order, Reader, Report, WireError, Writer};
-use crate::launch::{Held, LaunchError, pipe};
+use crate::launch::{ActiveSandbox, LaunchError, pipe};
 
 /// How long a keeper may take to start its program, or to say why not.
 const MAX_WAIT: Duration = Duration::from_secs(20);
 
 /// What a keeper is told beside its order.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct KeeperSetup {
     /// The folder of the process.
     pub(super) folder: PathBuf,
     /// The number of the service, whose end is the process's; none if it outlives the service.
     pub(super) service: Option<u32>,
 }
 
-impl Place {
+impl KeeperSetup {
     fn encode(&self) -> Vec<u8> {
         let mut out = Writer::new();
         out.path(&self.folder);
@@ -44,13 +44,18 @@ impl Place {
 }
 
 /// Starts a keeper. Its first pipeline runs when this returns. Dropping the future before kills what was started.
-pub(in super::super) async fn start(program: &Path, request: KeptRequest) -> Result<Held, LaunchError> {
+pub(in super::super) async fn start(
+    program: &Path,
+    request: KeptRequest,
+) -> Result<ActiveSandbox, LaunchError> {
     create_private_dir(&request.folder).map_err(|error| step("folder of the process", error))?;
     // Until the keeper has it open itself, nobody can put another in its place.
     let _folder = Folder::hold(&request.cwd_path, &request.cwd)?;
     let is_durable = request.lifetime == Lifetime::Durable;
-    let place =
-        Place { folder: request.folder, service: if is_durable { None } else { Some(std::process::id()) } };
+    let place = KeeperSetup {
+        folder: request.folder,
+        service: if is_durable { None } else { Some(std::process::id()) },
+    };
     let order = Order {
         plan: request.plan,
         environment: request.environment,

@@ -10,9 +10,11 @@ use std::time::{Duration, Instant};
 
 use tokio::io::AsyncReadExt;
 
-use super::{BE, LONG, Place, cmd, kept_request, own, starter, system};
+use super::{BE, LONG, ProcessFolder, cmd, kept_request, own, starter, system};
 use crate::emulator::Emulator;
-use crate::launch::kept::{Control, ControlError, Kept, KeptRequest, Lifetime, State, Stream, TerminalSize};
+use crate::launch::kept::{
+    Control, ControlError, KeptRequest, Lifetime, ProcessFiles, State, Stream, TerminalSize,
+};
 use crate::launch::windows::pseudo_console::{PseudoConsole, size_of};
 use crate::launch::{LaunchCommand, Launcher, Step, pipe};
 use bailiwick_contract::command::Joiner;
@@ -88,7 +90,7 @@ pub(super) fn with_terminal(mut request: KeptRequest, be: &str, folder: &Path) -
     request
 }
 
-async fn start(place: &Place, be: &str, plan: Option<Vec<Step>>) -> Control {
+async fn start(place: &ProcessFolder, be: &str, plan: Option<Vec<Step>>) -> Control {
     let mut request = with_terminal(kept_request(&place.0, be, Lifetime::Durable), be, &place.0);
     request.plan = plan.unwrap_or(request.plan);
     let held = Launcher::new().start_kept(request).await.expect("it starts");
@@ -97,20 +99,21 @@ async fn start(place: &Place, be: &str, plan: Option<Vec<Step>>) -> Control {
 }
 
 /// Returns all that was drawn, as it came.
-fn drawn(place: &Place) -> Vec<u8> {
-    let read = Kept::open(&place.0).and_then(|kept| kept.read(0, usize::MAX)).expect("its files are there");
+fn drawn(place: &ProcessFolder) -> Vec<u8> {
+    let read =
+        ProcessFiles::open(&place.0).and_then(|kept| kept.read(0, usize::MAX)).expect("its files are there");
     assert!(read.frames.iter().all(|frame| frame.stream == Stream::Stdout), "a terminal is one stream");
     read.frames.into_iter().flat_map(|frame| frame.bytes).collect()
 }
 
-fn lines(place: &Place) -> Vec<String> {
+fn lines(place: &ProcessFolder) -> Vec<String> {
     let mut emulator = Emulator::new(SIZE.rows, SIZE.columns);
     emulator.feed(&drawn(place));
     emulator.lines().into_iter().filter(|line| !line.is_empty()).collect()
 }
 
 /// Waits until a line is shown.
-async fn shows(place: &Place, line: &str) {
+async fn shows(place: &ProcessFolder, line: &str) {
     let began = Instant::now();
     while !lines(place).iter().any(|shown| shown == line) {
         assert!(
@@ -124,7 +127,7 @@ async fn shows(place: &Place, line: &str) {
 }
 
 /// Waits until nobody has the files of programs open.
-async fn are_gone(place: &Place) {
+async fn are_gone(place: &ProcessFolder) {
     let began = Instant::now();
     let is_free = |name| OpenOptions::new().write(true).open(place.0.join(name)).is_ok();
     while !(is_free("holder") && is_free("held")) {
@@ -134,7 +137,7 @@ async fn are_gone(place: &Place) {
 }
 
 /// Waits until both programs hold their files.
-async fn are_there(place: &Place) {
+async fn are_there(place: &ProcessFolder) {
     let began = Instant::now();
     while !["holder", "held"].iter().all(|name| place.0.join(name).exists()) {
         assert!(began.elapsed() < LONG, "they do not start");
@@ -145,7 +148,7 @@ async fn are_there(place: &Place) {
 
 #[tokio::test]
 async fn a_program_in_a_terminal_is_typed_to_and_its_screen_is_what_it_drew() {
-    let place = Place::new();
+    let place = ProcessFolder::new();
     let mut control = start(&place, "typist", None).await;
     shows(&place, "ready").await;
     control.input(b"one\r").await.expect("it takes keys");
@@ -163,7 +166,7 @@ async fn a_program_in_a_terminal_is_typed_to_and_its_screen_is_what_it_drew() {
 
 #[tokio::test]
 async fn a_secret_that_a_terminal_echoes_is_masked() {
-    let place = Place::new();
+    let place = ProcessFolder::new();
     let mut control = start(&place, "typist", None).await;
     shows(&place, "ready").await;
     control.secret(b"hunter2").await.expect("it takes a secret");
@@ -176,7 +179,7 @@ async fn a_secret_that_a_terminal_echoes_is_masked() {
 
 #[tokio::test]
 async fn a_terminal_outlasts_each_program_of_a_plan_and_stands_at_both_ends_of_a_pipeline() {
-    let place = Place::new();
+    let place = ProcessFolder::new();
     let step = |joiner, commands: Vec<LaunchCommand>| Step { joiner, commands };
     let plan = vec![step(None, vec![own(&["first"])]), step(Some(Joiner::And), vec![own(&["second"])])];
     start(&place, "sayer", Some(plan)).await;
@@ -184,7 +187,7 @@ async fn a_terminal_outlasts_each_program_of_a_plan_and_stands_at_both_ends_of_a
     assert_eq!((status.state, status.exit_code), (State::Ended, Some(0)));
     assert_eq!(lines(&place), ["first", "second"]);
 
-    let place = Place::new();
+    let place = ProcessFolder::new();
     start(&place, "shower", Some(vec![step(None, vec![cmd("echo piped"), own(&[])])])).await;
     let status = place.state_after(|status| status.state.is_final()).await;
     assert_eq!((status.state, status.exit_code), (State::Ended, Some(0)));
@@ -193,7 +196,7 @@ async fn a_terminal_outlasts_each_program_of_a_plan_and_stands_at_both_ends_of_a
 
 #[tokio::test]
 async fn a_terminal_has_the_size_that_was_asked_for_and_says_whether_it_took_another() {
-    let place = Place::new();
+    let place = ProcessFolder::new();
     let mut control = start(&place, "typist", None).await;
     shows(&place, "ready").await;
     control.input(b"size\r").await.expect("it takes keys");
@@ -218,7 +221,7 @@ async fn a_terminal_has_the_size_that_was_asked_for_and_says_whether_it_took_ano
 
 #[tokio::test]
 async fn ctrl_c_typed_at_a_terminal_ends_its_program() {
-    let place = Place::new();
+    let place = ProcessFolder::new();
     let mut control = start(&place, "typist", None).await;
     shows(&place, "ready").await;
     control.input(b"\x03").await.expect("it takes keys");
@@ -229,7 +232,7 @@ async fn ctrl_c_typed_at_a_terminal_ends_its_program() {
 #[tokio::test]
 async fn all_programs_of_a_terminal_are_gone_when_it_is_stopped() {
     for (signal, grace) in [(9, Duration::ZERO), (15, Duration::from_secs(1))] {
-        let place = Place::new();
+        let place = ProcessFolder::new();
         let mut control = start(&place, "holder", None).await;
         are_there(&place).await;
         control.stop(signal, grace).await.expect("it is told");
@@ -242,7 +245,7 @@ async fn all_programs_of_a_terminal_are_gone_when_it_is_stopped() {
 
 #[tokio::test]
 async fn all_programs_of_a_terminal_are_gone_with_the_service_and_with_the_keeper() {
-    let place = Place::new();
+    let place = ProcessFolder::new();
     let mut service = starter("bound terminal", &place);
     are_there(&place).await;
     service.kill().expect("it lives");
@@ -251,7 +254,7 @@ async fn all_programs_of_a_terminal_are_gone_with_the_service_and_with_the_keepe
     assert_eq!((status.state, status.signal), (State::Ended, Some(9)));
     are_gone(&place).await;
 
-    let place = Place::new();
+    let place = ProcessFolder::new();
     start(&place, "holder", None).await;
     are_there(&place).await;
     let keeper = place.state_after(|status| status.state == State::Running).await.process_id.to_string();
