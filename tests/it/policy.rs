@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 
-use bailiwick::config::{Config, ScopeConfig, ScopePolicy};
+use bailiwick::config::{Config, ScopeConfig, ScopePolicy, VisibleInput};
 use bailiwick::contract::{
     Caller, Capability, CapabilityGrant, Envelope, ErrorCode, Failure, ScopeGrant, ScopeNeed, ScopeType,
     Transport,
@@ -435,6 +435,7 @@ fn ask_never_runs_anything() {
             allow_displays: Some(true),
             allow_windows: Some(true),
             allow_processes: Some(true),
+            visible_input: VisibleInput::Allow,
             ..ScopePolicy::default()
         };
         config.scopes.push(screen);

@@ -51,9 +51,7 @@ Operations, as FAMILY.NAME:
         }
         let _ = writeln!(text, "{line}");
     }
-    text.push_str(
-        "\n`bailiwick call OPERATION --help` shows an operation's fields; `bailiwick client tools` what each does.\n",
-    );
+    text.push_str("\n`bailiwick call OPERATION --help` shows the fields of one, and what it does.\n");
     text
 }
 

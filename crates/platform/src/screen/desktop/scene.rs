@@ -7,7 +7,7 @@ use crate::screen::plain::plain;
 use crate::screen::{Display, Rect, ScreenError, Window};
 
 /// The displays.
-pub(super) type Monitors = Vec<pixels::SystemWindow>;
+pub(super) type Monitors = Vec<pixels::SystemDisplay>;
 
 /// A computer with more windows than this is not looked at.
 const MAX_WINDOWS: usize = 4096;
@@ -35,13 +35,13 @@ impl Scene {
     }
 
     /// Returns the display that `primary` means.
-    pub(super) fn primary(&self) -> Option<&pixels::SystemWindow> {
+    pub(super) fn primary(&self) -> Option<&pixels::SystemDisplay> {
         self.monitors.iter().find(|monitor| monitor.primary).or(self.monitors.first())
     }
 
     /// Returns the display that most of a rectangle is on.
-    pub(super) fn monitor_of(&self, place: Rect) -> Option<&pixels::SystemWindow> {
-        let shared = |monitor: &pixels::SystemWindow| {
+    pub(super) fn monitor_of(&self, place: Rect) -> Option<&pixels::SystemDisplay> {
+        let shared = |monitor: &pixels::SystemDisplay| {
             monitor.place.intersection(&place).map_or(0, |part| part.pixels())
         };
         // The first of several that are alike.
@@ -49,7 +49,7 @@ impl Scene {
     }
 }
 
-impl pixels::SystemWindow {
+impl pixels::SystemDisplay {
     /// Returns the id by which it is asked for; `session` is the Wayland session's name.
     pub(super) fn id(&self, session: Option<&str>) -> String {
         let id = system::display_id(&plain(&self.name), self.number);
