@@ -138,11 +138,11 @@ fn plain_words(text: &str) -> String {
 
 /// Compares two names, from 0 to 100.
 fn similarity(wanted: &str, name: &str) -> u32 {
-    if wanted == name {
-        return 100;
-    }
     if wanted.is_empty() || name.is_empty() {
         return 0;
+    }
+    if wanted == name {
+        return 100;
     }
     let [wanted_words, words] = [wanted, name].map(|text| text.split(' ').collect::<Vec<_>>());
     let common = wanted_words.iter().filter(|word| words.contains(word)).count();
