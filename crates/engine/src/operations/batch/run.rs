@@ -11,6 +11,7 @@ use super::steps::{PlannedStep, Step};
 use crate::registry::prelude::*;
 use crate::registry::{Providers, Submit};
 use bailiwick_contract::{Caller, Envelope, ErrorCode, Outcome};
+use bailiwick_platform::launch::levels;
 
 /// How many steps a batch may have, and how many checks.
 const MAX_STEPS: usize = 32;
@@ -173,6 +174,8 @@ impl Batch {
             _ if only_reads => None,
             OnFail::Keep => None,
             OnFail::Rollback => {
+                // A step may ask for them. Finding them out forks, and a fork keeps the journal's lock while it lives: before it.
+                levels();
                 let begun = Journal::begin(&cx.service.dirs.state, &id, &scope_id, &cx.caller);
                 Some(begun.map_err(|error| {
                     Failure::new(

@@ -51,7 +51,9 @@ fn try_namespaces() -> Option<String> {
     };
     match forked {
         sys::ForkSide::Child => {
-            // This may be the copy of a process with threads: system calls only, and no memory allocated.
+            // This may be the copy of a process with threads: system calls only, and no memory allocated. Locks of that process
+            // are not to outlive it here.
+            let _ = sys::close_descriptors(sys::Descriptors::Close);
             let failed = steps(owner).err();
             sys::exit_now(failed.map_or(0, |step| i32::from(step) + 1))
         }
