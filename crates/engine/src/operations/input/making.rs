@@ -21,6 +21,9 @@ use crate::registry::prelude::*;
 /// While something is down, it is looked this often whether it may stay so.
 const LOOK: Duration = Duration::from_millis(20);
 
+/// How often the elements of a window are read whose title changes meanwhile.
+const LOOKS_AT_ELEMENTS: usize = 4;
+
 /// What the operations that use pointer and keyboard have in common.
 pub(super) const INPUT: OperationSpec = OperationSpec {
     name: "",
@@ -191,15 +194,18 @@ impl<'a> Seat<'a> {
     /// pressed, to fields for secrets.
     ///
     /// # Errors
-    /// `permission_denied`, `secure_field`; `target_unresponsive` where its program hangs.
+    /// `permission_denied`, `secure_field`; `target_unresponsive` where its program hangs; `conflict` where its title changes all
+    /// the time.
     pub fn judge_elements(&self, window: Option<&str>, is_typed: bool) -> Result<(), Failure> {
         let Some(window) = window else { return Ok(()) };
         let service = &self.cx.service;
-        let source = service.elements.source.as_ref();
-        let scene = match scene(&service.displays, source, self.permit.screen()?, window) {
+        let (source, rules) = (service.elements.source.as_ref(), self.permit.screen()?);
+        let read = || scene(&service.displays, source, rules, window);
+        // Titles change while one types. One that never rests would keep the elements from being judged.
+        let changes = |read: &Result<_, SceneError>| matches!(read, Err(SceneError::Changed(_)));
+        let read = (1..LOOKS_AT_ELEMENTS).fold(read(), |last, _| if changes(&last) { read() } else { last });
+        let scene = match read {
             Ok(scene) => scene,
-            // Titles change while one types; what the window is was judged with it.
-            Err(SceneError::Changed(_)) => return Ok(()),
             Err(error) => return of_elements(error).map_or(Ok(()), Err),
         };
         if scene.has_terminal() {
