@@ -17,7 +17,7 @@ const RUNNING: &[&str] = &["batches", "locks"];
 /// Listed beside requests by threads that remove what is old; `Processes` has a test of its own.
 const ASIDE: &[&str] = &["processes"];
 
-/// Hears of each time that one of the folders is listed, whoever does it.
+/// Is notified each time that one of the folders is listed, by whatever process.
 struct Listings {
     watch: OwnedFd,
     folders: Vec<(i32, PathBuf)>,

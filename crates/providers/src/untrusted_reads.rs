@@ -32,7 +32,7 @@ const RENEWED_AFTER_MS: i64 = 60_000;
 const NAME: &str = "caller";
 /// The lock under which records are written and removed.
 const LOCK: &str = ".lock";
-/// How often what is over is looked for while records are written.
+/// How often expired records are removed while others are written.
 const SWEPT_EVERY: Duration = Duration::from_hours(1);
 
 /// When what is over was looked for last by this process.

@@ -260,7 +260,7 @@ struct SharedEntries<'a> {
     same: usize,
     /// All that have come, once something else has.
     entries: Option<Entries>,
-    /// Where the name is looked for among those that were known.
+    /// Where the search for the name begins among the known ones.
     at: usize,
 }
 

@@ -140,7 +140,7 @@ pub fn act(
     let plan = {
         let (order, found, scope) = (Arc::clone(&order), Arc::clone(&found), Arc::clone(scope));
         move |windows: &[Window], bounds: Rect| {
-            // Not even the size of a window is told that is not shown.
+            // A window that is not shown does not even show its size.
             let is_closed = withheld(scope.screen(), windows);
             let steps: Result<Vec<InputStep>, InputError> =
                 order.acts.iter().map(|act| step(act, windows, &is_closed, bounds)).collect();

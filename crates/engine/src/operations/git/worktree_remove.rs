@@ -109,7 +109,7 @@ impl Operation for Op {
         name: "git.worktree_remove",
         summary: "Remove a working tree",
         details: "Refuses where uncommitted changes, new files, submodules or commits on no branch would be lost, \
-                  unless `force` is set. Ignored files go with it. Its branch stays. `dryRun` tells what \
+                  unless `force` is set. Ignored files go with it. Its branch stays. `dryRun` shows what \
                   would be lost. Where `policy.undo` is `commands`, history.undo brings its files back; elsewhere nothing does. The main working tree, and one that is locked, is not removed.",
         capabilities: &[&[Capability::GitWrite], &[Capability::FsWrite]],
         effect: Effect::Destroys,

@@ -18,7 +18,7 @@ use super::refusal::{not_in_foreground, of_elements, refused, secure};
 use crate::operations::ui;
 use crate::registry::prelude::*;
 
-/// While something is down, it is looked this often whether it may stay so.
+/// How often it is checked whether what is down may stay so.
 const LOOK: Duration = Duration::from_millis(20);
 
 /// How often the elements of a window are read whose title changes meanwhile.

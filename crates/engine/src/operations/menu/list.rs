@@ -5,17 +5,14 @@ use std::collections::HashMap;
 use bailiwick_contract::ErrorCode;
 use bailiwick_platform::accessibility::{Element, ElementTree, State};
 use bailiwick_providers::elements::{
-    MenuEntry, MenuPathError, Snapshot, is_submenu, menu_entries, menu_entry, quoted, scene,
+    MenuEntry, MenuPathError, Snapshot, is_submenu, menu_entries, menu_entry, quoted,
 };
 
-use super::super::ui::{active_window, owner, unread};
+use super::super::ui::{READING, fit_lines, owner, target_scene};
 use crate::registry::prelude::*;
 
 /// The operation.
 pub struct Op;
-
-/// What of an answer is not entries.
-const FRAME_BYTES: usize = 1_500;
 
 /// Which menu.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -46,16 +43,8 @@ impl Operation for Op {
         summary: "List the menus of a window",
         details: "Lists the entries of the menu bar, without opening anything. Some programs make their entries only when a menu \
                   opens: then they are not listed.",
-        capabilities: &[&[Capability::UiRead]],
-        effect: Effect::ReadOnly,
-        target: TargetRule::ActiveWindow,
-        scope: ScopeNeed::In(&[ScopeType::Computer]),
-        platforms: &["linux"],
-        options: &[],
-        timeout_seconds: 30,
-        threads: Threads::Blocking,
-        audited_fields: &[],
         example: r#"{"op":"menu.list","input":{"path":["File"]}}"#,
+        ..READING
     };
     type Input = Input;
     type Options = NoFields;
@@ -65,42 +54,20 @@ impl Operation for Op {
 
 impl RunBlocking for Op {
     fn run(cx: &Context, permit: &Permit, input: &Input, _: &NoFields) -> Result<Output, Failure> {
-        let rules = permit.screen()?;
-        let (displays, elements) = (&cx.service.displays, &cx.service.elements);
-        let window = match permit.id() {
-            Some(window) => window.to_owned(),
-            None => active_window(displays, rules)?,
-        };
-        let scene = scene(displays, elements.source.as_ref(), rules, &window).map_err(unread)?;
+        let scene = target_scene(cx, permit)?;
         let tree = &scene.tree;
         let path = input.path.as_deref().unwrap_or_default();
         let menu = match path {
             [] => None,
             path => Some(menu_entry(tree, path, false).map_err(|error| refused(error, path))?),
         };
-        let entries = menu_entries(tree, menu);
+        let lines = menu_entries(tree, menu).into_iter().map(|entry| line(tree, entry));
+        let (entries, truncated) = fit_lines(permit, lines);
         let snapshot = Snapshot::new(&scene.window, HashMap::new());
-        let mut output = Output {
-            snapshot: snapshot.id.clone(),
-            entries: Vec::new(),
-            truncated: false,
-            window: scene.window.id.clone(),
-        };
-        let mut room = permit.limits().max_output_bytes.saturating_sub(FRAME_BYTES);
-        for entry in &entries {
-            let written = line(tree, *entry);
-            match room.checked_sub(written.len() + written.matches(['"', '\\']).count() + 3) {
-                Some(left) => room = left,
-                None => {
-                    output.truncated = true;
-                    break;
-                }
-            }
-            output.entries.push(written);
-        }
-        elements.snapshots.add(owner(cx, permit)?, snapshot);
-        cx.summarize(format!("{} entries", output.entries.len()));
-        Ok(output)
+        let id = snapshot.id.clone();
+        cx.service.elements.snapshots.add(owner(cx, permit)?, snapshot);
+        cx.summarize(format!("{} entries", entries.len()));
+        Ok(Output { snapshot: id, entries, truncated, window: scene.window.id })
     }
 }
 

@@ -1,12 +1,12 @@
 //! `ui.element_at`: the element of a window at a point.
 
 use bailiwick_platform::screen::Rect;
-use bailiwick_providers::elements::{ListedElement, View, judge_again, line, scene, see};
+use bailiwick_providers::elements::{ListedElement, View, judge_again, line, see};
 
 use super::acting::owner;
 use super::inspect::inside;
 use super::refusal::unread;
-use super::see::{MOST, active_window};
+use super::see::{MOST, READING, target_scene};
 use crate::registry::prelude::*;
 
 /// The operation.
@@ -45,16 +45,9 @@ impl Operation for Op {
         name: "ui.element_at",
         summary: "Name the element of a window at a point",
         details: "Looks only at this window, whatever is above it at the point. A point outside the window is an error.",
-        capabilities: &[&[Capability::UiRead]],
-        effect: Effect::ReadOnly,
-        target: TargetRule::ActiveWindow,
-        scope: ScopeNeed::In(&[ScopeType::Computer]),
-        platforms: &["linux"],
-        options: &[],
-        timeout_seconds: 30,
-        threads: Threads::Blocking,
         audited_fields: &["x", "y"],
         example: r#"{"op":"ui.element_at","input":{"x":120,"y":80}}"#,
+        ..READING
     };
     type Input = Input;
     type Options = NoFields;
@@ -66,12 +59,8 @@ impl RunBlocking for Op {
     fn run(cx: &Context, permit: &Permit, input: &Input, _: &NoFields) -> Result<Output, Failure> {
         let rules = permit.screen()?;
         let (displays, elements) = (&cx.service.displays, &cx.service.elements);
-        let window = match permit.id() {
-            Some(window) => window.to_owned(),
-            None => active_window(displays, rules)?,
-        };
         let source = elements.source.as_ref();
-        let scene = scene(displays, source, rules, &window).map_err(unread)?;
+        let scene = target_scene(cx, permit)?;
         let point = Rect::new(input.x, input.y, 1, 1);
         if !scene.window.frame.contains(&point) {
             let message = format!(

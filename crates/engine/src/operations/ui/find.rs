@@ -1,13 +1,11 @@
 //! `ui.find`: the element that is meant by a text, a role and what is near it.
 
 use bailiwick_platform::accessibility::Element;
-use bailiwick_providers::elements::{
-    Description, FindResult, View, find_element, judge_again, line, scene, see,
-};
+use bailiwick_providers::elements::{Description, FindResult, View, find_element, judge_again, line, see};
 
 use super::acting::owner;
 use super::refusal::unread;
-use super::see::{ElementFilter, MOST, active_window};
+use super::see::{ElementFilter, MOST, READING, target_scene};
 use crate::registry::prelude::*;
 
 /// The operation.
@@ -82,16 +80,9 @@ impl Operation for Op {
         details: "Compares names, roles and what is near, and scores what fits. An element counts as found only with a score of \
                   60 that is 10 above the next; else the candidates are listed, and none is chosen. Elements that are scrolled \
                   out of view are `out-of-view`: ui.scroll_to brings them into view. No pictures are read.",
-        capabilities: &[&[Capability::UiRead]],
-        effect: Effect::ReadOnly,
-        target: TargetRule::ActiveWindow,
-        scope: ScopeNeed::In(&[ScopeType::Computer]),
-        platforms: &["linux"],
-        options: &[],
-        timeout_seconds: 30,
-        threads: Threads::Blocking,
         audited_fields: &["roles", "maxResults"],
         example: r#"{"op":"ui.find","input":{"text":"Delete","roles":["button"],"near":"Invoice 7"}}"#,
+        ..READING
     };
     type Input = Input;
     type Options = Options;
@@ -112,12 +103,8 @@ impl RunBlocking for Op {
         }
         let rules = permit.screen()?;
         let (displays, elements) = (&cx.service.displays, &cx.service.elements);
-        let window = match permit.id() {
-            Some(window) => window.to_owned(),
-            None => active_window(displays, rules)?,
-        };
         let source = elements.source.as_ref();
-        let scene = scene(displays, source, rules, &window).map_err(unread)?;
+        let scene = target_scene(cx, permit)?;
         let (mut snapshot, listed, is_cut) =
             see(source, &scene, View::Whole, MOST, &|_, _| true).map_err(unread)?;
         // Names and values were read since the window was judged.

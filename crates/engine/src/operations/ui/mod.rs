@@ -28,7 +28,7 @@ pub(super) use acting::{
     ACTION, Action, ActionOutput, CurrentElement, ElementName, act, find, owner, scene_of_target, usable,
 };
 pub(super) use refusal::{failed, terminal, unread};
-pub(super) use see::active_window;
+pub(super) use see::{READING, fit_lines, target_scene};
 
 /// The family's table.
 pub static FAMILY: Family = Family {

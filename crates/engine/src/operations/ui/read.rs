@@ -3,13 +3,13 @@
 use bailiwick_contract::ErrorCode;
 use bailiwick_platform::accessibility::{Ability, ElementTree, Role, RuntimeId};
 use bailiwick_platform::screen::Rect;
-use bailiwick_providers::elements::{ListedElement, View, WindowScene, judge_again, scene, see};
+use bailiwick_providers::elements::{ListedElement, View, WindowScene, judge_again, see};
 use bailiwick_providers::file::json_end;
 use sha2::{Digest, Sha256};
 
 use super::acting::{ElementName, find_readable};
 use super::refusal::{failed, unread};
-use super::see::{MOST, active_window};
+use super::see::{MOST, READING, target_scene};
 use crate::registry::prelude::*;
 
 /// The operation.
@@ -54,16 +54,11 @@ impl Operation for Op {
         details: "Returns what shows in the window, in the element or in `region`, in reading order, with the whole texts of \
                   fields and documents: ui.see cuts them at 240 characters. A page is as long as `maxOutputBytes` allows; the \
                   cursor fails where the text has changed since. Secure fields are never read.",
-        capabilities: &[&[Capability::UiRead]],
-        effect: Effect::ReadOnly,
         target: TargetRule::WindowOrElement,
-        scope: ScopeNeed::In(&[ScopeType::Computer]),
-        platforms: &["linux"],
         options: &[CommonOption::MaxOutputBytes, CommonOption::Cursor],
-        timeout_seconds: 30,
-        threads: Threads::Blocking,
         audited_fields: &["region"],
         example: r#"{"op":"ui.read"}"#,
+        ..READING
     };
     type Input = Input;
     type Options = NoFields;
@@ -82,13 +77,7 @@ impl RunBlocking for Op {
                 let root = found.scene.tree.elements.iter().position(|it| it.id == found.element.id);
                 (found.scene, root.unwrap_or_default())
             }
-            window => {
-                let window = match window {
-                    Some(window) => window.to_owned(),
-                    None => active_window(displays, rules)?,
-                };
-                (scene(displays, source, rules, &window).map_err(unread)?, 0)
-            }
+            _ => (target_scene(cx, permit)?, 0),
         };
         let (_, mut listed, is_cut) = see(source, &scene, View::Shown, MOST, &|_, _| true).map_err(unread)?;
         listed.retain(|it| {

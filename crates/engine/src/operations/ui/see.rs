@@ -5,7 +5,7 @@ use bailiwick_contract::ErrorCode;
 use bailiwick_platform::accessibility::Element;
 use bailiwick_platform::screen::Displays;
 use bailiwick_policy::ScreenRules;
-use bailiwick_providers::elements::{View, judge_again, line, quoted, scene, see};
+use bailiwick_providers::elements::{View, WindowScene, judge_again, line, quoted, scene, see};
 use bailiwick_providers::screen::withheld;
 
 use super::acting::owner;
@@ -21,6 +21,23 @@ const USUAL: usize = 120;
 pub(super) const MOST: usize = 1_000;
 /// What of an answer is not elements.
 const FRAME_BYTES: usize = 1_500;
+
+/// What the operations that read windows have in common.
+pub(in crate::operations) const READING: OperationSpec = OperationSpec {
+    name: "",
+    summary: "",
+    details: "",
+    capabilities: &[&[Capability::UiRead]],
+    effect: Effect::ReadOnly,
+    target: TargetRule::ActiveWindow,
+    scope: ScopeNeed::In(&[ScopeType::Computer]),
+    platforms: &["linux"],
+    options: &[],
+    timeout_seconds: 30,
+    threads: Threads::Blocking,
+    audited_fields: &[],
+    example: "",
+};
 
 /// What to list.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -67,16 +84,9 @@ impl Operation for Op {
                   `B3@SNAPSHOT` names the element in ui.press and ui.set_value. Only what is unusual is said of an element's \
                   states: `disabled`, `checked`, `unchecked`, `selected`, `focused`, `read-only`, `secure`. Secure fields are \
                   never read. The program has to show its elements to assistive technology (AT-SPI).",
-        capabilities: &[&[Capability::UiRead]],
-        effect: Effect::ReadOnly,
-        target: TargetRule::ActiveWindow,
-        scope: ScopeNeed::In(&[ScopeType::Computer]),
-        platforms: &["linux"],
-        options: &[],
-        timeout_seconds: 30,
-        threads: Threads::Blocking,
         audited_fields: &["roles", "maxResults"],
         example: r#"{"op":"ui.see"}"#,
+        ..READING
     };
     type Input = Input;
     type Options = Options;
@@ -92,11 +102,7 @@ impl RunBlocking for Op {
         }
         let rules = permit.screen()?;
         let (displays, elements) = (&cx.service.displays, &cx.service.elements);
-        let window = match permit.id() {
-            Some(window) => window.to_owned(),
-            None => active_window(displays, rules)?,
-        };
-        let scene = scene(displays, elements.source.as_ref(), rules, &window).map_err(unread)?;
+        let scene = target_scene(cx, permit)?;
         let filter = ElementFilter::new(input.text.as_deref(), input.roles.as_deref());
         let is_wanted = |element: &Element, name: &str| filter.matches(element, name);
         let (snapshot, seen, is_cut) =
@@ -109,24 +115,13 @@ impl RunBlocking for Op {
             title: quoted(&scene.window.title),
             elements: Vec::new(),
             complete: scene.tree.complete,
-            truncated: is_cut,
+            truncated: false,
         };
-        let mut room = permit.limits().max_output_bytes.saturating_sub(FRAME_BYTES);
-        for it in &seen {
-            let element = &scene.tree.elements[it.at];
-            let written = line(&it.id, element, &it.name, it.value.as_deref(), it.place);
-            // As JSON has it, with its quotes escaped.
-            match room.checked_sub(written.len() + written.matches(['"', '\\']).count() + 3) {
-                Some(left) => {
-                    room = left;
-                    output.elements.push(written);
-                }
-                None => {
-                    output.truncated = true;
-                    break;
-                }
-            }
-        }
+        let lines = seen
+            .iter()
+            .map(|it| line(&it.id, &scene.tree.elements[it.at], &it.name, it.value.as_deref(), it.place));
+        let (lines, is_shortened) = fit_lines(permit, lines);
+        (output.elements, output.truncated) = (lines, is_cut || is_shortened);
         elements.snapshots.add(owner(cx, permit)?, snapshot);
         cx.summarize(format!("{} elements", output.elements.len()));
         Ok(output)
@@ -154,11 +149,47 @@ impl ElementFilter {
     }
 }
 
+/// Returns the lines that an answer has room for, and whether that is not all.
+pub(in crate::operations) fn fit_lines(
+    permit: &Permit,
+    lines: impl Iterator<Item = String>,
+) -> (Vec<String>, bool) {
+    let mut room = permit.limits().max_output_bytes.saturating_sub(FRAME_BYTES);
+    let mut fitting = Vec::new();
+    for line in lines {
+        // As JSON has it, with its quotes escaped.
+        match room.checked_sub(line.len() + line.matches(['"', '\\']).count() + 3) {
+            Some(left) => room = left,
+            None => return (fitting, true),
+        }
+        fitting.push(line);
+    }
+    (fitting, false)
+}
+
+/// Returns the id of the window that is the target, or of that which the user works in.
+///
+/// # Errors
+/// `not_found` where the user works in no window that the scope shows.
+pub(super) fn target_window(cx: &Context, permit: &Permit) -> Result<String, Failure> {
+    match permit.id() {
+        Some(window) => Ok(window.to_owned()),
+        None => active_window(&cx.service.displays, permit.screen()?),
+    }
+}
+
+/// Reads the window that is the target, or that which the user works in.
+///
+/// # Errors
+/// A code for each reason.
+pub(in crate::operations) fn target_scene(cx: &Context, permit: &Permit) -> Result<WindowScene, Failure> {
+    let window = target_window(cx, permit)?;
+    let source = cx.service.elements.source.as_ref();
+    scene(&cx.service.displays, source, permit.screen()?, &window).map_err(unread)
+}
+
 /// Finds the window that the user works in.
-pub(in crate::operations) fn active_window(
-    displays: &Displays,
-    rules: &ScreenRules,
-) -> Result<String, Failure> {
+pub(super) fn active_window(displays: &Displays, rules: &ScreenRules) -> Result<String, Failure> {
     let listing = displays.list().map_err(unavailable)?;
     let closed = withheld(rules, &listing.windows);
     let mut shown =

@@ -5,7 +5,7 @@ use bailiwick_providers::elements::{ListedElement, View, WindowScene, judge_agai
 
 use super::condition::{ElementCondition, WantedState};
 use super::refusal::unread;
-use super::see::{MOST, active_window};
+use super::see::{MOST, READING, target_window};
 use crate::registry::prelude::*;
 
 /// The operation.
@@ -81,16 +81,8 @@ impl Operation for Op {
         details: "Checks several conditions in one reading of the window, as it is at this moment; ui.wait waits for one. Where \
                   the program does not answer, or the window could be read in part only, what was not seen is `unknown`, and \
                   not absent.",
-        capabilities: &[&[Capability::UiRead]],
-        effect: Effect::ReadOnly,
-        target: TargetRule::ActiveWindow,
-        scope: ScopeNeed::In(&[ScopeType::Computer]),
-        platforms: &["linux"],
-        options: &[],
-        timeout_seconds: 30,
-        threads: Threads::Blocking,
-        audited_fields: &[],
         example: r#"{"op":"ui.verify","input":{"conditions":[{"text":"Saved"},{"roles":["dialog"],"absent":true}]}}"#,
+        ..READING
     };
     type Input = Input;
     type Options = NoFields;
@@ -113,10 +105,7 @@ impl RunBlocking for Op {
         let conditions: Vec<ElementCondition> = conditions.collect::<Result<_, _>>()?;
         let rules = permit.screen()?;
         let (displays, source) = (&cx.service.displays, cx.service.elements.source.as_ref());
-        let window = match permit.id() {
-            Some(window) => window.to_owned(),
-            None => active_window(displays, rules)?,
-        };
+        let window = target_window(cx, permit)?;
         let is_wanted = |element: &_, name: &str| conditions.iter().any(|it| it.may_hold_of(element, name));
         let read = scene(displays, source, rules, &window).and_then(|scene| {
             let (_, listed, is_cut) = see(source, &scene, View::Shown, MOST, &is_wanted)?;
