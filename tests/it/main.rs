@@ -48,6 +48,7 @@ mod hostile_paths;
 mod known_attacks;
 mod large_files;
 mod left_out;
+mod listings;
 mod named_commands;
 // A session's bus and a desktop on it.
 #[cfg(target_os = "linux")]

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::inotify::{CreateFlags, ReadFlags, Reader, WatchFlags, add_watch, init};
 use serde_json::{Value, json};
 
+use support::patience::eventually;
 use support::scope::TestScope;
 use support::service::{call, data};
 
@@ -58,6 +59,27 @@ impl Listings {
         }
         heard
     }
+}
+
+#[test]
+fn a_folder_that_rests_is_not_read_again() {
+    let world = TestScope::new().with_capabilities(&["fs:read"]).host();
+    world.write("folder/file", "");
+    let ask = || {
+        let answer = call(&world.service, json!({"scope": "app", "op": "file.list", "target": "folder"}));
+        data(&answer)["entries"].clone()
+    };
+    let folder = world.root().join("folder");
+    let watch = Listings::below(&folder);
+    // A change that happened a moment ago is looked at each time.
+    eventually("it is not read again", || {
+        ask();
+        watch.heard().is_empty()
+    });
+    assert_eq!((ask(), watch.heard()), (json!([{"path": "folder/file", "kind": "file"}]), BTreeSet::new()));
+    world.write("folder/other", "");
+    assert_eq!(ask().as_array().map(Vec::len), Some(2));
+    assert_eq!(watch.heard(), BTreeSet::from([folder]));
 }
 
 #[test]

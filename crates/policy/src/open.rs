@@ -3,9 +3,10 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use bailiwick_contract::{ErrorCode, Failure, StageName};
-use bailiwick_platform::fs::{Dir, DoorError, FileId, FileKind, Root, Stat, WritableDir};
+use bailiwick_platform::fs::{Dir, DirEntry, DoorError, FileId, FileKind, Root, Stat, WritableDir};
 use bailiwick_platform::names::OsStrExt;
 
 use super::{PermittedPath, WritablePath};
@@ -72,6 +73,20 @@ impl PermittedPath {
         let parent = root.stat_cached(&self.rel().parent().unwrap_or_default())?;
         self.judge_folder(parent.id).ok()?;
         root.stat_cached(self.rel())
+    }
+
+    /// Returns the entries of a folder that was read before and has not changed since, if nothing has to be waited for.
+    pub fn listing_cached(&self) -> Option<Arc<[DirEntry]>> {
+        let folder = self.stat_cached()?;
+        self.judge_folder(folder.id).ok()?;
+        self.root().ok()?.listing(&folder)
+    }
+
+    /// Remembers the entries of a folder. `before` are its facts from before they were read.
+    pub fn keep_listing(&self, before: &Stat, entries: Vec<DirEntry>) {
+        if let Ok(root) = self.root() {
+            root.keep_listing(before, entries);
+        }
     }
 
     /// Returns the root if the folders between it and the path were judged a moment ago.

@@ -7,6 +7,9 @@ use std::ops::ControlFlow;
 use super::{Dir, DirEntry, DoorError, FileKind};
 use crate::names::OsStrExt;
 
+/// How many entries a folder may have for [`super::Root::keep_listing`] to remember them.
+pub const MAX_LISTED: usize = 256;
+
 /// Entries of a folder, in the order of the paths of the files that they are or hold.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EntryPage {

@@ -36,6 +36,8 @@ mod file_lock;
 mod guard;
 mod holes;
 mod links;
+#[cfg(unix)]
+mod listings;
 pub mod modes;
 #[cfg_attr(unix, path = "unix/naming.rs")]
 #[cfg_attr(windows, path = "windows/naming.rs")]
@@ -91,7 +93,7 @@ pub use attributes::{AttributeList, Attributes, ChangeAttributes};
 pub use claim::{ABANDONED_AFTER, claim_file, hold_file, is_unheld};
 pub use dir::{Dir, DirEntry};
 pub use door_error::DoorError;
-pub use entries::{Entries, EntryPage, FirstInOrder};
+pub use entries::{Entries, EntryPage, FirstInOrder, MAX_LISTED};
 pub use entry_mode::CAN_RESTORE_TREES;
 pub use file_lock::FileLock;
 pub use guard::{Exposure, create_private_dir};

@@ -3,12 +3,13 @@
 use std::ffi::{OsStr, OsString};
 use std::ops::ControlFlow;
 
+use crate::registry::Attempt;
 use crate::registry::prelude::*;
 use bailiwick_contract::Detail;
 use bailiwick_contract::limits::within;
 use bailiwick_contract::path::{decode_name, encode_name};
 use bailiwick_contract::time::rfc3339;
-use bailiwick_platform::fs::{Dir, FileKind, FirstInOrder, RelPath};
+use bailiwick_platform::fs::{Dir, DirEntry, DoorError, FileKind, FirstInOrder, MAX_LISTED, RelPath};
 use bailiwick_policy::{PermittedPath, door_failure};
 use bailiwick_providers::file::{is_temporary, json_len};
 use bailiwick_providers::search::IgnoreRules;
@@ -111,11 +112,25 @@ impl RunBlocking for Op {
         within("depth", Some(options.depth), 1, 1..=64)?;
         let max_results = within("maxResults", options.max_results, DEFAULT_RESULTS, 1..=10_000)?;
         let after = permit.common().cursor.as_deref().map(position).transpose()?;
-        let found = ListedNames::below(cx, permit.path(), options, after, max_results)?;
-        let room = permit.limits().max_output_bytes.saturating_sub(FACTS_BYTES);
-        let output = found.page(cx, max_results, room, permit.common().detail)?;
-        cx.summarize(format!("{} of {} entries", output.entries.len(), output.total));
-        Ok(output)
+        ListedNames::below(cx, permit.path(), options, after, max_results)?.answer(cx, permit, max_results)
+    }
+}
+
+impl Attempt for Op {
+    fn attempt(cx: &Context, permit: &Permit, _: &NoFields, options: &Options) -> Option<Output> {
+        let max_results = within("maxResults", options.max_results, DEFAULT_RESULTS, 1..=10_000).ok()?;
+        let common = permit.common();
+        if options.depth != 1
+            || !options.include_ignored
+            || common.detail == Detail::Full
+            || common.cursor.is_some()
+        {
+            return None;
+        }
+        let entries = permit.path().listing_cached()?;
+        let mut found = ListedNames::new(permit.path().clone(), IgnoreRules::default(), None, max_results);
+        found.add(0, &Source::Entries(&entries), options).ok()?;
+        found.answer(cx, permit, max_results).ok()
     }
 }
 
@@ -144,6 +159,35 @@ struct Name {
     kind: Option<FileKind>,
 }
 
+/// Where the names in a folder come from.
+enum Source<'a> {
+    Dir(&'a Dir),
+    /// They were read before.
+    Entries(&'a [DirEntry]),
+}
+
+impl Source<'_> {
+    fn for_each(
+        &self,
+        mut take: impl FnMut(&OsStr, Option<FileKind>) -> ControlFlow<()>,
+    ) -> Result<(), DoorError> {
+        match self {
+            Self::Dir(dir) => dir.for_each_entry(take),
+            Self::Entries(entries) => {
+                let _ = entries.iter().try_for_each(|entry| take(&entry.name, entry.kind));
+                Ok(())
+            }
+        }
+    }
+
+    fn dir(&self) -> Option<&Dir> {
+        match self {
+            Self::Dir(dir) => Some(dir),
+            Self::Entries(_) => None,
+        }
+    }
+}
+
 /// All names, before anything more is asked about them.
 struct ListedNames {
     folders: Vec<Folder>,
@@ -152,11 +196,16 @@ struct ListedNames {
     after: Option<Vec<u8>>,
     /// How many names there are in all.
     total: usize,
-    /// The handle of the first folder: the only one of a listing of one level.
-    dir: Dir,
+    /// The handle of the first folder: the only one of a listing of one level. `None` where its names were read before.
+    dir: Option<Dir>,
 }
 
 impl ListedNames {
+    fn new(path: PermittedPath, ignore: IgnoreRules, after: Option<Vec<u8>>, most: usize) -> Self {
+        let folders = vec![Folder { path, ignore, level: 1 }];
+        Self { folders, names: FirstInOrder::new(most + 1), after, total: 0, dir: None }
+    }
+
     fn below(
         cx: &Context,
         path: &PermittedPath,
@@ -170,10 +219,14 @@ impl ListedNames {
         } else {
             IgnoreRules::for_folder(&path, &dir)?
         };
-        let folders = vec![Folder { path, ignore, level: 1 }];
-        let names = FirstInOrder::new(most + 1);
-        let mut found = Self { folders, names, after, total: 0, dir };
-        found.add(0, None, options)?;
+        // What changes while it is read has other facts then.
+        let before = path.stat_cached().filter(|stat| options.depth == 1 && stat.id == dir.id());
+        let mut found = Self::new(path, ignore, after, most);
+        let entries = found.add(0, &Source::Dir(&dir), options)?;
+        if let (Some(before), Some(entries)) = (before, entries) {
+            found.folders[0].path.keep_listing(&before, entries);
+        }
+        found.dir = Some(dir);
         let (mut next, mut unopened) = (1, 0_usize);
         while next < found.folders.len() {
             cx.cancel.check()?;
@@ -182,7 +235,7 @@ impl ListedNames {
                 break;
             }
             let opened = found.folders[next].path.open_dir_itself();
-            if opened.and_then(|dir| found.add(next, Some(&dir), options)).is_err() {
+            if opened.and_then(|dir| found.add(next, &Source::Dir(&dir), options)).is_err() {
                 unopened += 1;
             }
             next += 1;
@@ -193,22 +246,29 @@ impl ListedNames {
         Ok(found)
     }
 
-    /// Reads the names in a folder, and notes the folders in it that are to be read too.
-    fn add(&mut self, index: usize, dir: Option<&Dir>, options: &Options) -> Result<(), Failure> {
+    /// Reads the names in a folder, and notes the folders in it that are to be read too. Returns the entries if they are few,
+    /// and the folder says what each is.
+    fn add(
+        &mut self,
+        index: usize,
+        source: &Source<'_>,
+        options: &Options,
+    ) -> Result<Option<Vec<DirEntry>>, Failure> {
         let folder = &self.folders[index];
         let (path, level) = (folder.path.clone(), folder.level);
-        let dir = dir.unwrap_or(&self.dir);
-        let ignore = if options.include_ignored || index == 0 {
-            folder.ignore.clone()
-        } else {
-            folder.ignore.enter_unlisted(path.rel(), dir)
+        let ignore = match source.dir() {
+            Some(dir) if !options.include_ignored && index > 0 => {
+                folder.ignore.enter_unlisted(path.rel(), dir)
+            }
+            _ => folder.ignore.clone(),
         };
         let mut below = Vec::new();
+        let mut few = source.dir().is_some().then(Vec::new);
         let (names, total, after) = (&mut self.names, &mut self.total, self.after.as_deref());
         let mut add = |name: &OsStr, kind: Option<FileKind>| -> Result<(), Failure> {
             let hidden = name.as_encoded_bytes().starts_with(b".");
             let kind_read = kind;
-            let kind = || kind.or_else(|| dir.stat(name).ok().map(|stat| stat.kind));
+            let kind = || kind.or_else(|| source.dir()?.stat(name).ok().map(|stat| stat.kind));
             // A folder of such a name is shown: nothing hides in it.
             let is_own = is_temporary(name) && kind() == Some(FileKind::File);
             if is_own || (hidden && !options.include_hidden) {
@@ -233,14 +293,28 @@ impl ListedNames {
             Ok(())
         };
         let mut added = Ok(());
-        let read = dir.for_each_entry(|name, kind| {
+        let read = source.for_each(|name, kind| {
+            match &mut few {
+                Some(few) if kind.is_some() && few.len() < MAX_LISTED => {
+                    few.push(DirEntry { name: name.to_owned(), kind });
+                }
+                _ => few = None,
+            }
             added = add(name, kind);
             if added.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
         read.map_err(|error| door_failure(&error, &path))?;
         added?;
         self.folders.append(&mut below);
-        Ok(())
+        Ok(few)
+    }
+
+    /// Describes the names after the cursor, and says how many there are.
+    fn answer(self, cx: &Context, permit: &Permit, most: usize) -> Result<Output, Failure> {
+        let room = permit.limits().max_output_bytes.saturating_sub(FACTS_BYTES);
+        let output = self.page(cx, most, room, permit.common().detail)?;
+        cx.summarize(format!("{} of {} entries", output.entries.len(), output.total));
+        Ok(output)
     }
 
     /// Describes the names after the cursor, as many as there is room for.
@@ -286,7 +360,7 @@ impl ListedNames {
                 opened = folder.path.open_dir_itself().ok().map(|dir| (name.folder, dir));
             }
             let dir = match (&opened, name.folder) {
-                (_, 0) => Some(&self.dir),
+                (_, 0) => self.dir.as_ref(),
                 (Some((_, dir)), _) => Some(dir),
                 (None, _) => None,
             };

@@ -39,7 +39,7 @@ pub static FAMILY: Family = Family {
 
 static OPERATIONS: [Entry; 16] = [
     Entry::tried_at_once::<stat::Op>(),
-    Entry::blocking::<list::Op>(),
+    Entry::tried_at_once::<list::Op>(),
     Entry::blocking::<tree::Op>(),
     Entry::tried_at_once::<read::Op>(),
     Entry::tried_at_once::<read_many::Op>(),

@@ -2,13 +2,15 @@
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use rustix::fs::{AtFlags, OFlags, fstat, open, statat};
 
 use super::beneath::open_beneath;
+use super::listings::Listings;
 use super::regular::open_regular;
 use super::spelling::check_entry;
-use super::{Dir, DoorError, FileId, ReadableFile, RelPath, Stat, WritableDir};
+use super::{Dir, DirEntry, DoorError, FileId, ReadableFile, RelPath, Stat, WritableDir};
 use crate::names::OsStrExt;
 
 /// How a root is opened.
@@ -30,6 +32,7 @@ pub struct Root {
     /// Whether opening its files asks nobody but this computer.
     #[cfg(target_os = "linux")]
     is_on_this_computer: bool,
+    listings: Listings,
 }
 
 impl Root {
@@ -60,6 +63,7 @@ impl Root {
             fd,
             id: stat.id,
             path: path.to_owned(),
+            listings: Listings::default(),
         })
     }
 
@@ -118,6 +122,17 @@ impl Root {
     #[cfg(not(target_os = "linux"))]
     pub const fn stat_cached(&self, _: &RelPath) -> Option<Stat> {
         None
+    }
+
+    /// Returns the entries of a folder of these facts, if it was read before and has not changed since.
+    pub fn listing(&self, folder: &Stat) -> Option<Arc<[DirEntry]>> {
+        self.listings.get(folder)
+    }
+
+    /// Remembers the entries of a folder for [`Root::listing`], if there are at most [`MAX_LISTED`](super::MAX_LISTED). `before` are
+    /// its facts from before they were read.
+    pub fn keep_listing(&self, before: &Stat, entries: Vec<DirEntry>) {
+        self.listings.insert(before, entries);
     }
 
     /// Opens a folder. No link is followed.

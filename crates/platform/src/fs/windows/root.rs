@@ -2,11 +2,12 @@
 
 use std::os::windows::io::{AsHandle, OwnedHandle};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::beneath::{ENTER, LOOK, READ, open_beneath, open_name};
 use super::dir::regular_file;
 use super::facts::open_by_path;
-use super::{Dir, DoorError, FileId, FileKind, ReadableFile, RelPath, Stat, WritableDir, sys};
+use super::{Dir, DirEntry, DoorError, FileId, FileKind, ReadableFile, RelPath, Stat, WritableDir, sys};
 
 /// The tags of symbolic links and junctions.
 const SYMLINK: u32 = 0xA000_000C;
@@ -82,6 +83,14 @@ impl Root {
     pub const fn stat_cached(&self, _: &RelPath) -> Option<Stat> {
         None
     }
+
+    /// Returns the entries of a folder that was read before, which is asked for by facts that this system cannot give.
+    pub const fn listing(&self, _: &Stat) -> Option<Arc<[DirEntry]>> {
+        None
+    }
+
+    /// Remembers nothing.
+    pub fn keep_listing(&self, _: &Stat, _: Vec<DirEntry>) {}
 
     /// Opens a folder. No link is followed.
     ///
