@@ -1,5 +1,6 @@
 //! Rows on their way to the store: who finds the writer free writes the rows of all who wait, as one group.
 
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::Sender;
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
@@ -13,6 +14,10 @@ use super::writer::{Others, Writer};
 const MAX_GROUP: usize = 512;
 /// How many groups a thread writes for others after its own.
 const MAX_GROUPS_FOR_OTHERS: usize = 2;
+/// After a group of several rows: how many rows let others come first, so that they are written as groups too.
+const CROWD_ROWS: u32 = 64;
+/// One of so many rows looks whether others come.
+const PROBE_ROWS: u32 = 16;
 
 /// The number of the group that a row was written with.
 pub type WriteResult = Result<u64, HistoryError>;
@@ -21,6 +26,42 @@ pub type WriteResult = Result<u64, HistoryError>;
 pub struct Rows {
     waiting: Mutex<Vec<WaitingRow>>,
     writer: Mutex<Writer>,
+    crowd: Crowd,
+}
+
+/// A row whose task lets others come: should that task be dropped meanwhile, the row is written all the same.
+struct UnwrittenRow<'a> {
+    rows: Option<&'a Rows>,
+    orders: &'a Sender<Order>,
+}
+
+impl Drop for UnwrittenRow<'_> {
+    fn drop(&mut self) {
+        if let Some(rows) = self.rows {
+            rows.write_for_others(Others::AreLeftAlone, self.orders);
+        }
+    }
+}
+
+/// Whether rows are likely to come while one is about to be written.
+#[derive(Default)]
+struct Crowd {
+    rows_left: AtomicU32,
+    alone: AtomicU32,
+}
+
+impl Crowd {
+    fn is_likely(&self) -> bool {
+        self.rows_left.load(Ordering::Relaxed) > 0
+            || self.alone.fetch_add(1, Ordering::Relaxed) % PROBE_ROWS == PROBE_ROWS - 1
+    }
+
+    /// Learns from the size of a group.
+    fn note(&self, rows: usize) {
+        let left = self.rows_left.load(Ordering::Relaxed);
+        let left = if rows > 1 { CROWD_ROWS } else { left.saturating_sub(1) };
+        self.rows_left.store(left, Ordering::Relaxed);
+    }
 }
 
 struct WaitingRow {
@@ -40,7 +81,7 @@ pub enum Order {
 
 impl Rows {
     pub fn new(writer: Writer) -> Self {
-        Self { waiting: Mutex::default(), writer: Mutex::new(writer) }
+        Self { waiting: Mutex::default(), writer: Mutex::new(writer), crowd: Crowd::default() }
     }
 
     pub fn writer(&self) -> MutexGuard<'_, Writer> {
@@ -63,15 +104,25 @@ impl Rows {
         written
     }
 
-    /// Writes a row if that can be done at once; else gives what it waits for.
-    pub fn write_at_once(
+    /// Writes a row if that can be done without waiting for another thread; else gives what it waits for. Where many rows
+    /// come, other tasks of this thread add theirs first, and one of them writes them all.
+    pub async fn write_at_once(
         &self,
         row: Row,
         orders: &Sender<Order>,
     ) -> Result<WriteResult, oneshot::Receiver<WriteResult>> {
         let mut answer = self.add(row);
-        self.write_for_others(Others::AreLeftAlone, orders);
-        answer.try_recv().map_err(|_| answer)
+        if self.crowd.is_likely() {
+            let mut unwritten = UnwrittenRow { rows: Some(self), orders };
+            tokio::task::yield_now().await;
+            unwritten.rows = None;
+        }
+        // Another one may have written it by now.
+        let written = answer.try_recv().or_else(|_| {
+            self.write_for_others(Others::AreLeftAlone, orders);
+            answer.try_recv()
+        });
+        written.map_err(|_| answer)
     }
 
     /// Writes the rows that wait, with the writer in hand. Returns whether none is left.
@@ -85,6 +136,7 @@ impl Rows {
             if group.is_empty() {
                 return true;
             }
+            self.crowd.note(group.len());
             let had_chores = writer.has_chores();
             match writer.commit(group.iter().map(|it| &it.row), others) {
                 Some(written) => {

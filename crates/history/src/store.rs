@@ -8,7 +8,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 use rusqlite::Connection;
-use tokio::sync::oneshot;
 
 use super::board::StoreState;
 use super::database::StoreError;
@@ -17,7 +16,7 @@ use super::log_sync::LogSync;
 use super::query::{Entry, Filter, Page, page, rows_of};
 use super::readers::Readers;
 use super::row::Row;
-use super::rows::{Order, Rows, WriteResult};
+use super::rows::{Order, Rows};
 use super::writer::{Writer, serve};
 use super::{EventDraft, Phase};
 use bailiwick_contract::Cancel;
@@ -49,12 +48,6 @@ pub struct HistoryReadError(pub String);
 #[derive(Debug, Clone)]
 pub struct HistoryHandle {
     link: Arc<Link>,
-}
-
-/// An event that is written by another thread just now.
-#[must_use = "an event is recorded by `append_pending`"]
-pub struct Pending {
-    written: oneshot::Receiver<WriteResult>,
 }
 
 struct Link {
@@ -105,20 +98,6 @@ impl HistoryHandle {
         if needs_sync { self.link.log.wait(group) } else { Ok(()) }
     }
 
-    /// Records an event at once if nobody writes and nothing has to be waited for; else gives what it waits for. Only for
-    /// events that need not survive a loss of power.
-    ///
-    /// # Errors
-    /// The event that is written by another thread. The inner result is that of [`HistoryHandle::append`].
-    pub fn append_at_once(&self, event: EventDraft) -> Result<Result<(), HistoryError>, Pending> {
-        let row = self.row(event);
-        debug_assert!(!row.needs_sync(), "syncing waits for the disk");
-        match self.link.rows.write_at_once(row, &self.link.orders) {
-            Ok(written) => Ok(written.map(drop)),
-            Err(written) => Err(Pending { written }),
-        }
-    }
-
     /// As [`HistoryHandle::append`], for asynchronous threads.
     ///
     /// # Errors
@@ -129,18 +108,13 @@ impl HistoryHandle {
             let appended = tokio::task::spawn_blocking(move || history.append(event)).await;
             return appended.unwrap_or_else(|_| Err(self.gone()));
         }
-        match self.append_at_once(event) {
-            Ok(result) => result,
-            Err(pending) => self.append_pending(pending).await,
-        }
-    }
-
-    /// Waits until an event that another thread writes is written.
-    ///
-    /// # Errors
-    /// When the store cannot be written.
-    pub async fn append_pending(&self, pending: Pending) -> Result<(), HistoryError> {
-        pending.written.await.unwrap_or_else(|_| Err(self.gone())).map(drop)
+        let row = self.row(event);
+        debug_assert!(!row.needs_sync(), "syncing waits for the disk");
+        let written = match self.link.rows.write_at_once(row, &self.link.orders).await {
+            Ok(written) => written,
+            Err(answer) => answer.await.unwrap_or_else(|_| Err(self.gone())),
+        };
+        written.map(drop)
     }
 
     /// Takes the secrets out of the words of a command, as a row of the history would show them: for what is kept

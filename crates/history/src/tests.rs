@@ -2,7 +2,10 @@
 
 #![expect(clippy::disallowed_methods, reason = "tests make and damage files of their own")]
 
+use std::future::Future;
 use std::path::{Path, PathBuf};
+use std::pin::pin;
+use std::task::{Context, Waker};
 
 use rusqlite::Connection;
 use rusqlite::types::ValueRef;
@@ -600,4 +603,20 @@ fn a_scope_that_is_refused_gets_no_rows() {
     let private = Filter { scope: Some("private".to_owned()), ..Filter::default() };
     assert_eq!(query(&folder.0, &private).expect("readable").entries, []);
     assert_eq!(query(&folder.0, &Filter::default()).expect("readable").entries.len(), 1);
+}
+
+#[test]
+fn a_row_is_written_although_nobody_waits_for_it_any_more() {
+    let folder = Folder::new();
+    let history = folder.start();
+    let mut waits = 0;
+    for number in 0..200 {
+        // Some rows let others come first: these end right there.
+        let append = pin!(history.append_async(event(&number.to_string())));
+        waits += usize::from(append.poll(&mut Context::from_waker(Waker::noop())).is_pending());
+    }
+    assert!(waits > 0, "none let others come first");
+    drop(history);
+    let verified = verify(&folder.0).expect("read");
+    assert_eq!(verified.rows, 200);
 }

@@ -65,7 +65,7 @@ pub(super) async fn run(
     {
         let result = bounded(Ok(done), &permit);
         let notes = notes(&cx, &permit, &result);
-        return record.finish_async(result, notes).await;
+        return record.finish_last(result, notes).await;
     }
     let entry = entry_of(&cx, &permit);
     match entry.run {
@@ -107,13 +107,14 @@ pub(super) async fn run(
                 }
             };
             let notes = notes(&cx, &permit, &result);
+            let Some(ticket) = opened.into_inner() else {
+                return record.finish_last(result, notes).await;
+            };
             let outcome = record.finish_async(result, notes).await;
-            if let Some(ticket) = opened.into_inner() {
-                permit.approve(assumed_approval(&ticket.key));
-                let Context { request, caller, service: facts, history, .. } = cx;
-                PreviewRequest { ticket: *ticket, permit, shares: previews, facts, history, caller, request }
-                    .start();
-            }
+            permit.approve(assumed_approval(&ticket.key));
+            let Context { request, caller, service: facts, history, .. } = cx;
+            PreviewRequest { ticket: *ticket, permit, shares: previews, facts, history, caller, request }
+                .start();
             outcome
         }
         RunForm::Blocking(run) => {

@@ -89,7 +89,7 @@ impl Service {
         let began = Instant::now();
         let ended = EndReason::default();
         let record = Record::begin(began, &caller, self.history().clone(), ended.clone());
-        let unfinished = record.unfinished();
+        let (unfinished, end) = (record.unfinished(), ended.clone());
         let (service, progress) = (Arc::clone(self), progress.clone());
         let mut request = Box::pin(async move {
             let mut answer =
@@ -104,10 +104,11 @@ impl Service {
                 }
             }
         });
-        // What is done without waiting is done here, and nothing can become of the transport meanwhile.
-        let tried = poll_fn(|task| {
-            let tried = catch_unwind(AssertUnwindSafe(|| request.as_mut().poll(task)));
-            Poll::Ready(tried)
+        // What is done without waiting is done here, and nothing can become of the transport meanwhile. The row is written
+        // with those of others, whatever becomes of it.
+        let tried = poll_fn(|task| match catch_unwind(AssertUnwindSafe(|| request.as_mut().poll(task))) {
+            Ok(Poll::Pending) if end.lacks_only_its_row() => Poll::Pending,
+            tried => Poll::Ready(tried),
         });
         match tried.await {
             Ok(Poll::Ready(outcome)) => return outcome,

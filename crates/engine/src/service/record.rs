@@ -1,5 +1,6 @@
 //! The audit of one request: what is known so far, and writing its rows.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
@@ -8,7 +9,7 @@ use serde_json::{Map, Value, json};
 use bailiwick_contract::{
     Caller, ContentOrigin, Envelope, ErrorCode, Failure, Image, Json, Outcome, in_scope,
 };
-use bailiwick_history::{EventDraft, HistoryError, HistoryHandle, Pending, Phase};
+use bailiwick_history::{EventDraft, HistoryError, HistoryHandle, Phase};
 use bailiwick_policy::{Denial, Permit, UntrustedRead};
 
 /// What the history calls a refused login; no operation has this name.
@@ -25,20 +26,32 @@ const MAX_TEMPLATE_BYTES: usize = 8_192;
 /// The notes of an operation: warnings, images, summary.
 pub(super) type Notes = (Vec<String>, Vec<Image>, Option<String>);
 
-/// Why a request was ended that its client did not cancel, once it was. All clones share it.
+/// How a request ends. All clones share it.
 #[derive(Debug, Clone, Default)]
-pub(super) struct EndReason(Arc<OnceLock<Failure>>);
+pub(super) struct EndReason(Arc<End>);
+
+#[derive(Debug, Default)]
+struct End {
+    /// Why it was ended although its client did not cancel it, once it was.
+    reason: OnceLock<Failure>,
+    lacks_only_its_row: AtomicBool,
+}
 
 impl EndReason {
     /// Notes the reason; the first counts.
     pub fn because(&self, failure: Failure) {
         // Another reason came first.
-        let _ = self.0.set(failure);
+        let _ = self.0.reason.set(failure);
+    }
+
+    /// Returns whether all is done but writing the row, which is written even if nobody waits for that.
+    pub fn lacks_only_its_row(&self) -> bool {
+        self.0.lacks_only_its_row.load(Ordering::Relaxed)
     }
 
     /// Puts the reason in the place of a cancellation, and of what a client may not see any more.
     fn judge(&self, result: Result<Json, Failure>, has_effect: bool) -> Result<Json, Failure> {
-        let Some(reason) = self.0.get() else { return result };
+        let Some(reason) = self.0.reason.get() else { return result };
         match result {
             Ok(_) if !has_effect => Err(reason.clone()),
             Err(failure) if failure.code == ErrorCode::Cancelled => Err(reason.clone()),
@@ -71,14 +84,6 @@ pub(super) struct Unfinished {
     started_at_ms: i64,
     began: Instant,
     ended: EndReason,
-}
-
-/// A request that has its outcome, and not yet its row.
-#[must_use = "a request ends in one finished row"]
-pub(super) struct PendingOutcome {
-    outcome: Outcome,
-    row: Pending,
-    history: HistoryHandle,
 }
 
 impl Record {
@@ -216,25 +221,6 @@ impl Record {
         self.finish_async(Ok(nothing), Notes::default()).await;
     }
 
-    /// Ends a request if its row can be written at once.
-    ///
-    /// # Errors
-    /// What is left to be done, where another thread writes the row.
-    pub fn finish_at_once(
-        mut self,
-        result: Result<Json, Failure>,
-        notes: Notes,
-    ) -> Result<Outcome, Box<PendingOutcome>> {
-        let mut outcome = self.close(result, notes);
-        match self.history.append_at_once(self.event) {
-            Ok(written) => {
-                note(&mut outcome, written);
-                Ok(outcome)
-            }
-            Err(row) => Err(Box::new(PendingOutcome { outcome, row, history: self.history })),
-        }
-    }
-
     /// Ends a request on a thread that may block.
     pub fn finish(mut self, result: Result<Json, Failure>, notes: Notes) -> Outcome {
         let mut outcome = self.close(result, notes);
@@ -242,12 +228,17 @@ impl Record {
         outcome
     }
 
+    /// Ends a request after which nothing is left to do.
+    pub async fn finish_last(self, result: Result<Json, Failure>, notes: Notes) -> Outcome {
+        self.ended.0.lacks_only_its_row.store(true, Ordering::Relaxed);
+        self.finish_async(result, notes).await
+    }
+
     /// Ends a request on an asynchronous thread.
-    pub async fn finish_async(self, result: Result<Json, Failure>, notes: Notes) -> Outcome {
-        match self.finish_at_once(result, notes) {
-            Ok(outcome) => outcome,
-            Err(finishing) => finishing.finish().await,
-        }
+    pub async fn finish_async(mut self, result: Result<Json, Failure>, notes: Notes) -> Outcome {
+        let mut outcome = self.close(result, notes);
+        note(&mut outcome, self.history.append_async(self.event).await);
+        outcome
     }
 
     fn close(&mut self, result: Result<Json, Failure>, notes: Notes) -> Outcome {
@@ -301,15 +292,6 @@ impl Record {
             began: self.began,
             ended: self.ended.clone(),
         }
-    }
-}
-
-impl PendingOutcome {
-    /// Waits for the row.
-    pub async fn finish(self) -> Outcome {
-        let Self { mut outcome, row, history } = self;
-        note(&mut outcome, history.append_pending(row).await);
-        outcome
     }
 }
 
