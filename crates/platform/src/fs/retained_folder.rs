@@ -135,6 +135,10 @@ impl RetainedFolder {
         });
         let more = if open.is_none() { 1 } else { 0 };
         let mut oldest = 0;
+        if folder.bytes.saturating_add(bytes) > self.limits.max_bytes {
+            // Somebody may have removed parts by hand.
+            folder.bytes = parts.iter().map(|part| part.used().bytes).sum();
+        }
         while let Some(part) = parts.get(oldest) {
             let is_open = more == 0 && oldest + 1 == parts.len();
             // All that is in a part is older than the next part.
@@ -310,10 +314,14 @@ impl RetainedFolder {
         parts
     }
 
-    /// Takes a part away at once. What is in one that many things share is removed while the caller continues.
+    /// Takes a part away at once. What is in one that many things share is removed while the caller continues. One that somebody
+    /// has removed by hand is away already.
     fn remove(&self, part: &Part) -> io::Result<()> {
         let is_shared = part.used().bytes <= self.limits.part_bytes;
-        fs::rename(&part.path, self.gone(&format!("{:010}", part.number)))?;
+        match fs::rename(&part.path, self.gone(&format!("{:010}", part.number))) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            other => other?,
+        }
         if is_shared {
             // If another part is being removed just now, this one may go with it; else it goes with the next, or when its room is
             // needed.
@@ -554,6 +562,39 @@ mod tests {
         }
         put(&folder, "c", 10, 0);
         assert_eq!(read_used(&folder.path).expect("there").bytes, 90);
+        folder.wait_for_removals();
+        super::super::remove_tree(&folder.path).expect("it was made above");
+    }
+
+    #[test]
+    fn a_part_that_was_removed_by_hand_keeps_nothing_from_being_put_or_removed() {
+        let folder = folder(RetentionLimits { max_parts: 3, max_bytes: 300, ..LIMITS });
+        let by_hand = |at: usize| {
+            let parts = folder.parts();
+            fs::remove_dir_all(&parts[parts.len() - 1 - at]).expect("it is there");
+        };
+        for name in ["a", "b", "c"] {
+            put(&folder, name, 90, 0);
+        }
+        // The oldest, which has to go for the next one.
+        by_hand(0);
+        put(&folder, "d", 90, 0);
+        assert_eq!(names(&folder), ["b", "c", "d"]);
+        // The newest, into which the next one might be put.
+        by_hand(2);
+        put(&folder, "e", 90, 0);
+        // What another process finds then: one that does not know of those that are gone.
+        KNOWN.lock().expect("no panic").remove(&folder.path);
+        let forget = |bytes| write_used(&folder.path, PartUsage::new(bytes, 0)).expect("written");
+        forget(290);
+        put(&folder, "f", 90, 0);
+        assert_eq!(names(&folder), ["c", "e", "f"], "what is gone leaves its room");
+        for part in folder.parts() {
+            fs::remove_dir_all(part).expect("it is there");
+        }
+        forget(270);
+        put(&folder, "g", 90, 0);
+        assert_eq!((names(&folder), folder.usage().expect("there").bytes), (vec!["g".to_owned()], 90));
         folder.wait_for_removals();
         super::super::remove_tree(&folder.path).expect("it was made above");
     }
