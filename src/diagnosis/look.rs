@@ -46,7 +46,7 @@ pub fn look_and_repair(home: &Home, ask: AskService) -> Result<Examination, Fail
         looked.repaired.push(finding);
         looked.found = look(home, ask);
     }
-    Backups::prune(&home.dirs.state);
+    backups.settle();
     looked.undo = backups.id();
     Ok(looked)
 }

@@ -208,7 +208,8 @@ fn the_last_twenty_configs_are_kept_and_put_back_one_by_one() {
     assert_eq!(place.run(&["scope", "edit", "project", "--name", "other"]).exit, 0);
     let now = config();
     let kept = place.config().parent().and_then(|it| it.parent()).expect("a home").join("state/configs");
-    let newest = fs::read_dir(kept).expect("kept").flatten().map(|it| it.path()).max().expect("one");
+    let parts = fs::read_dir(kept).expect("kept").flatten().map(|it| it.path().join("config.json"));
+    let newest = parts.filter(|it| it.exists()).max().expect("one");
     fs::write(&newest, "{").expect("written");
     let refused = place.run(&["config", "undo", "--yes"]);
     assert_eq!(refused.exit, 16, "{}", refused.err);

@@ -1,7 +1,5 @@
 //! `config undo`: the config as it was before the last change.
 
-use std::fs;
-
 use bailiwick_contract::{ErrorCode, Failure};
 
 use super::super::args::ConfigUndoArgs;
@@ -50,8 +48,7 @@ pub fn run(home: &Home, printer: Printer, args: &ConfigUndoArgs) -> Result<Repor
     }
     write_over(file, &after)?;
     drop(lock);
-    // One that stays would be put back once more, which changes nothing.
-    let _ = fs::remove_file(&kept);
+    KeptConfigs::of(&home.dirs).remove(&kept);
     let shown = one_line(&file.display().to_string());
     let shown_diff = if is_asked { String::new() } else { printable(&diff) };
     Ok(report(format!("{shown_diff}Wrote {shown}, as it was before.\n"), file, true, diff, None))
