@@ -86,7 +86,7 @@ fn a_folder_that_rests_is_not_read_again() {
 fn no_request_lists_what_is_kept() {
     let capabilities =
         ["fs:read", "fs:write", "command:run", "process:manage", "history:read", "search:read"];
-    let policy = json!({"allowedCommands": ["true"]});
+    let policy = json!({"allowedCommands": ["true", "echo *"], "askCommands": ["echo *"]});
     let world = TestScope::new().with_capabilities(&capabilities).with_policy(policy).host();
     let state = world.dirs.state.clone();
     world.write("whole/inside.txt", "inside");
@@ -112,6 +112,14 @@ fn no_request_lists_what_is_kept() {
             json!({"scope": "app", "op": "command.run", "input": {"command": ["true"]}}),
         );
         data(&run);
+        let words = format!("{at}");
+        let asks = json!({"scope": "app", "op": "command.run", "input": {"command": ["echo", words]}});
+        let asked = call(&world.service, asks);
+        let ticket = asked["error"]["details"]["approvalId"].as_str().expect("it needs approval");
+        let condition = json!({"until": "approval", "approval": ticket});
+        let any = json!([condition, {"until": "time", "seconds": 0.1}]);
+        let wait = json!({"scope": "app", "op": "process.wait", "input": {"any": any}});
+        data(&call(&world.service, wait));
     };
     // What is listed once, when a process first needs it.
     (0..3).for_each(round);

@@ -8,8 +8,6 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -21,6 +19,7 @@ use bailiwick_platform::fs::{
 use bailiwick_policy::UntrustedRead;
 
 use crate::approval::Moment;
+use crate::threads::SweepTime;
 
 /// The form that this version writes.
 const VERSION: u32 = 1;
@@ -32,11 +31,6 @@ const RENEWED_AFTER_MS: i64 = 60_000;
 const NAME: &str = "caller";
 /// The lock under which records are written and removed.
 const LOCK: &str = ".lock";
-/// How often expired records are removed while others are written.
-const SWEPT_EVERY: Duration = Duration::from_hours(1);
-
-/// When what is over was looked for last by this process.
-static SWEPT: Mutex<Option<Instant>> = Mutex::new(None);
 
 /// The untrusted reads of one installation.
 #[derive(Debug, Clone)]
@@ -142,14 +136,9 @@ impl UntrustedReads {
 
     /// Removes the records that are over, on a thread of its own: no request waits for it. At most once an hour.
     pub fn sweep_aside(&self) {
-        let mut swept = SWEPT.lock().unwrap_or_else(PoisonError::into_inner);
-        if swept.is_some_and(|at| at.elapsed() < SWEPT_EVERY) {
-            return;
-        }
-        *swept = Some(Instant::now());
+        static SWEPT: SweepTime = SweepTime::new();
         let reads = self.clone();
-        // Without a thread the next one does it.
-        let _ = std::thread::Builder::new().name("retention".to_owned()).spawn(move || reads.sweep());
+        SWEPT.sweep_aside(move || reads.sweep());
     }
 
     /// Removes the records that are over, and callers that have none left. What cannot be read stays.

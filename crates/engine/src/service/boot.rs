@@ -11,6 +11,7 @@ use bailiwick_platform::dirs::Dirs;
 use bailiwick_platform::launch::Launcher;
 use bailiwick_platform::screen::{Displays, Sources};
 use bailiwick_policy::{AllRoots, OwnFolders, Scopes};
+use bailiwick_providers::approval::Approvals;
 use bailiwick_providers::artifact::CaptureStore;
 use bailiwick_providers::code::index::SymbolIndexes;
 use bailiwick_providers::command::remove_abandoned;
@@ -117,6 +118,7 @@ impl Service {
         CaptureStore::below(&dirs.state).expire();
         remove_abandoned(&dirs.state.join("homes"));
         UntrustedReads::below(&dirs.state).sweep_aside();
+        Approvals::below(&dirs.state).sweep_aside();
         let batches = BatchWatch::below(&dirs.state);
         let providers = Providers {
             registry: Registry::new(families),

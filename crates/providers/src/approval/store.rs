@@ -3,7 +3,8 @@
 //! `<key>.open` is a ticket that waits. Anyone who answers takes it by renaming it to `<key>.taken`, and writes `<key>.granted`
 //! or `<key>.refused`. The request that comes for a single approval renames `<key>.granted` to `<key>.used`: of two
 //! requests one alone can. `<ticket>.preview` is what its command would do, and `<ticket>.running` is locked while that is
-//! found out. The folder is in Bailiwick's state, outside every scope.
+//! found out. `<ticket>.key` holds the key, by which a ticket is found by its id, and `<caller>.keys` those of a caller's tickets, by
+//! which they are counted: no request lists the folder. The folder is in Bailiwick's state, outside every scope.
 
 #![expect(clippy::disallowed_methods, reason = "the folder is Bailiwick's own, in its state folder")]
 
@@ -22,11 +23,22 @@ use bailiwick_platform::notifications::{self, Notification};
 
 use super::preview::{self, EffectPreview, PreviewState};
 use super::ticket::{ApprovalTerm, Decision, Moment, Ticket, is_key};
+use crate::file::sha256_hex;
+use crate::threads::SweepTime;
 
 /// How many tickets of one caller may wait at the same time.
 const MAX_OPEN: usize = 128;
 /// The largest file that is read or written.
 const MAX_FILE_BYTES: u64 = 64 * 1024;
+
+/// The ends of the names of tickets and of what was decided.
+const STATES: [&str; 5] = ["open", "taken", "granted", "refused", "used"];
+/// The end of the name of what holds the key of a ticket.
+const KEY: &str = "key";
+/// The end of the name of what holds the keys of a caller's tickets.
+const KEYS: &str = "keys";
+/// The lock under which tickets are opened.
+const LOCK: &str = ".lock";
 
 /// The end of the name of a preview.
 const PREVIEW: &str = "preview";
@@ -91,14 +103,16 @@ impl Approvals {
         if !ticket.is_sound() {
             return Err(ApprovalError::Gone);
         }
+        self.sweep_aside();
         create_private_dir(&self.folder)?;
-        let waiting = self.waiting()?;
-        if let Some(other) = waiting.iter().find(|other| other.key == ticket.key) {
-            return Ok(other.clone());
+        let _lock = FileLock::take(&self.folder, LOCK)?;
+        let now = Moment::now();
+        if let Some(other) = self.waiting_of(&ticket.key, &now) {
+            self.write_key(&other)?;
+            return Ok(other);
         }
-        if waiting.iter().filter(|other| other.caller_id == ticket.caller_id).count() >= MAX_OPEN {
-            return Err(ApprovalError::TooMany);
-        }
+        remove(&self.path(&ticket.key, "open"))?;
+        self.count(ticket, &now)?;
         let draft = self.draft(ticket)?;
         // A link, and not a rename: it fails where another service was faster.
         let linked = fs::hard_link(&draft, self.path(&ticket.key, "open"));
@@ -109,6 +123,7 @@ impl Approvals {
             }
             Err(error) => Err(error.into()),
             Ok(()) => {
+                self.write_key(ticket)?;
                 // Where the client asks, it shows it.
                 if self.notifies && !ticket.client_may_answer {
                     notifications::show(notification(ticket));
@@ -118,6 +133,42 @@ impl Approvals {
         }
     }
 
+    /// Counts one more ticket of a caller.
+    fn count(&self, ticket: &Ticket, now: &Moment) -> Result<(), ApprovalError> {
+        let path = self.path(&sha256_hex(ticket.caller_id.as_bytes()), KEYS);
+        let mut keys: Vec<String> = read(&path).unwrap_or_default();
+        if keys.contains(&ticket.key) {
+            return Ok(());
+        }
+        if keys.len() >= MAX_OPEN {
+            // Only now, so that no other request looks at more than its own ticket.
+            keys.retain(|key| is_key(key) && self.waiting_of(key, now).is_some());
+        }
+        if keys.len() >= MAX_OPEN {
+            return Err(ApprovalError::TooMany);
+        }
+        keys.push(ticket.key.clone());
+        Ok(replace_private_file(&path, &serde_json::to_vec(&keys).map_err(io::Error::from)?)?)
+    }
+
+    /// Returns the ticket of a key that waits.
+    fn waiting_of(&self, key: &str, now: &Moment) -> Option<Ticket> {
+        self.read_ticket(&self.path(key, "open")).filter(|it| it.key == key && !it.is_expired(now))
+    }
+
+    /// Notes the key of a ticket that waits; not before it does, as what belongs to no ticket is removed.
+    fn write_key(&self, ticket: &Ticket) -> io::Result<()> {
+        let path = self.path(&ticket.id, KEY);
+        if path.exists() { Ok(()) } else { replace_private_file(&path, &serde_json::to_vec(&ticket.key)?) }
+    }
+
+    /// Removes whatever has expired, on a thread of its own: no request waits for it. At most once an hour.
+    pub fn sweep_aside(&self) {
+        static SWEPT: SweepTime = SweepTime::new();
+        let approvals = self.clone();
+        SWEPT.sweep_aside(move || drop(approvals.waiting()));
+    }
+
     /// Returns the tickets that wait, oldest first. Whatever has expired is removed.
     ///
     /// # Errors
@@ -125,9 +176,10 @@ impl Approvals {
     pub fn waiting(&self) -> io::Result<Vec<Ticket>> {
         let now = Moment::now();
         // Before the tickets: one that is opened meanwhile keeps its preview.
-        let previews = self.previews()?;
+        let previews = self.files(&[PREVIEW, RUNNING])?;
+        let keys = self.files(&[KEY])?;
         let mut found = Vec::new();
-        for (stem, end, path) in self.files()? {
+        for (stem, end, path) in self.files(&STATES)? {
             let is_over = match end.as_str() {
                 "open" => match self.read_ticket(&path) {
                     Some(ticket) if ticket.key == stem && !ticket.is_expired(&now) => {
@@ -143,11 +195,17 @@ impl Approvals {
                 let _ = fs::remove_file(&path);
             }
         }
-        for (id, path) in previews {
+        for (id, _, path) in previews {
             if !found.iter().any(|ticket| ticket.id == id) {
                 remove(&path)?;
             }
         }
+        for (id, _, path) in keys {
+            if self.find(&id)?.is_none() {
+                remove(&path)?;
+            }
+        }
+        self.sweep_counts(&now)?;
         found.sort_by(|one, other| (one.opened_at_ms, &one.id).cmp(&(other.opened_at_ms, &other.id)));
         Ok(found)
     }
@@ -235,35 +293,50 @@ impl Approvals {
         (decision.approved.is_none() && !decision.is_expired(&Moment::now())).then_some(decision)
     }
 
+    /// Removes the counts of callers of whom nothing waits.
+    fn sweep_counts(&self, now: &Moment) -> io::Result<()> {
+        let counts = self.files(&[KEYS])?;
+        // Who opens a ticket meanwhile is counted; the rest is tried again the next time.
+        let lock = if counts.is_empty() { None } else { FileLock::try_take(&self.folder, LOCK)? };
+        for (_, _, path) in counts.iter().filter(|_| lock.is_some()) {
+            let keys: Vec<String> = read(path).unwrap_or_default();
+            if !keys.iter().any(|key| is_key(key) && self.waiting_of(key, now).is_some()) {
+                remove(path)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Finds a ticket by its id, with how far it is. It is found until it, or what was decided, has expired.
     ///
     /// # Errors
     /// Those of the file system.
     pub fn find(&self, ticket_id: &str) -> io::Result<Option<(Ticket, Progress)>> {
+        let key = || read::<String>(&self.path(ticket_id, KEY)).filter(|key| is_key(key));
+        let Some(key) = id::is_id(ticket_id).then(key).flatten() else { return Ok(None) };
         let now = Moment::now();
         // It moves on by renaming: a second look finds what moved during the first.
-        for _ in 0..2 {
-            for (_, end, path) in self.files()? {
-                let (ticket, progress, is_over) = match end.as_str() {
-                    "open" | "taken" => {
-                        let Some(ticket) = self.read_ticket(&path) else { continue };
-                        let is_over = ticket.is_expired(&now);
-                        (ticket, Progress::Open, is_over)
-                    }
-                    _ => {
-                        let Some(decision) = self.read_decision(&path) else { continue };
-                        let progress = match (end.as_str(), &decision.approved) {
-                            (_, None) => Progress::Refused,
-                            ("used", _) => Progress::Used,
-                            _ => Progress::Approved,
-                        };
-                        let is_over = decision.is_expired(&now);
-                        (decision.ticket, progress, is_over)
-                    }
-                };
-                if ticket.id == ticket_id {
-                    return Ok(Some((ticket, if is_over { Progress::Gone } else { progress })));
+        for end in STATES.iter().chain(&STATES) {
+            let path = self.path(&key, end);
+            let (ticket, progress, is_over) = match *end {
+                "open" | "taken" => {
+                    let Some(ticket) = self.read_ticket(&path) else { continue };
+                    let is_over = ticket.is_expired(&now);
+                    (ticket, Progress::Open, is_over)
                 }
+                _ => {
+                    let Some(decision) = self.read_decision(&path) else { continue };
+                    let progress = match (*end, &decision.approved) {
+                        (_, None) => Progress::Refused,
+                        ("used", _) => Progress::Used,
+                        _ => Progress::Approved,
+                    };
+                    let is_over = decision.is_expired(&now);
+                    (decision.ticket, progress, is_over)
+                }
+            };
+            if ticket.id == ticket_id {
+                return Ok(Some((ticket, if is_over { Progress::Gone } else { progress })));
             }
         }
         Ok(None)
@@ -318,22 +391,8 @@ impl Approvals {
         self.read_ticket(&self.path(&ticket.key, "open")).is_some_and(|open| open.id == ticket.id)
     }
 
-    /// Returns the files of previews, with the id of the ticket of each.
-    fn previews(&self) -> io::Result<Vec<(String, PathBuf)>> {
-        let mut found = Vec::new();
-        for entry in fs::read_dir(&self.folder).into_iter().flatten() {
-            let entry = entry?;
-            let name = entry.file_name();
-            let Some((id, end)) = name.to_str().and_then(|name| name.rsplit_once('.')) else { continue };
-            if [PREVIEW, RUNNING].contains(&end) {
-                found.push((id.to_owned(), entry.path()));
-            }
-        }
-        Ok(found)
-    }
-
-    /// Returns the files: the name before the last dot, what is behind it, and the path.
-    fn files(&self) -> io::Result<Vec<(String, String, PathBuf)>> {
+    /// Returns the files whose names end in one of some ways: the name before the last dot, what is behind it, and the path.
+    fn files(&self, ends: &[&str]) -> io::Result<Vec<(String, String, PathBuf)>> {
         let entries = match fs::read_dir(&self.folder) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             other => other?,
@@ -343,7 +402,7 @@ impl Approvals {
             let entry = entry?;
             let Ok(name) = entry.file_name().into_string() else { continue };
             if let Some((stem, end)) = name.rsplit_once('.')
-                && ["open", "taken", "granted", "refused", "used"].contains(&end)
+                && ends.contains(&end)
             {
                 files.push((stem.to_owned(), end.to_owned(), entry.path()));
             }
@@ -395,5 +454,69 @@ fn remove(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bailiwick_contract::{Caller, Transport};
+    use bailiwick_platform::fs::remove_tree;
+
+    fn ticket(caller: &str, number: usize) -> Ticket {
+        let key = sha256_hex(format!("{caller} {number}").as_bytes());
+        let ticket = Ticket::new(&Caller::local(Transport::Stdio), id::new_id(), key);
+        Ticket { caller_id: caller.to_owned(), ..ticket }
+    }
+
+    fn refuse(approvals: &Approvals, ticket: &Ticket) {
+        let at_ms = bailiwick_contract::time::now_ms();
+        let decision = Decision {
+            ticket: ticket.clone(),
+            approved: None,
+            is_of_client: false,
+            at_ms,
+            expires_at_ms: at_ms + Decision::REFUSAL_MS,
+            decided: None,
+        };
+        approvals.decide(&decision).expect("it waits");
+    }
+
+    #[test]
+    fn of_each_caller_so_many_tickets_wait_and_no_more() {
+        let state = std::env::temp_dir().join(format!("bailiwick-approvals-{}", id::new_id()));
+        let approvals = Approvals::below(&state);
+        let mine: Vec<Ticket> = (0..MAX_OPEN).map(|number| ticket("one", number)).collect();
+        for ticket in &mine {
+            assert_eq!(approvals.open(ticket).expect("there is room").id, ticket.id);
+        }
+        let again = ticket("one", 7);
+        assert_eq!(approvals.open(&again).expect("it waits already").id, mine[7].id);
+        let more = ticket("one", MAX_OPEN);
+        assert!(matches!(approvals.open(&more), Err(ApprovalError::TooMany)));
+        approvals.open(&ticket("other", 0)).expect("it has its own");
+        // One that was answered, one whose time is over, and one that is gone leave their room.
+        refuse(&approvals, &mine[0]);
+        let path = approvals.path(&mine[1].key, "open");
+        let over = Ticket { expires_at_ms: mine[1].opened_at_ms, ..mine[1].clone() };
+        replace_private_file(&path, &serde_json::to_vec(&over).expect("JSON")).expect("written");
+        fs::remove_file(approvals.path(&mine[2].key, "open")).expect("it is there");
+        for number in MAX_OPEN..MAX_OPEN + 3 {
+            approvals.open(&ticket("one", number)).expect("there is room");
+        }
+        assert!(matches!(approvals.open(&ticket("one", MAX_OPEN + 3)), Err(ApprovalError::TooMany)));
+        assert_eq!(approvals.find(&mine[0].id).expect("read").expect("known").1, Progress::Refused);
+        assert_eq!(approvals.find(&mine[3].id).expect("read").expect("known").1, Progress::Open);
+        assert_eq!(approvals.find(&mine[2].id).expect("read"), None);
+        // What belongs to none of them goes.
+        assert_eq!(approvals.waiting().expect("read").len(), MAX_OPEN + 1);
+        let count = |end: &str| approvals.files(&[end]).expect("read").len();
+        assert_eq!((count(KEY), count(KEYS)), (MAX_OPEN + 2, 2));
+        for (_, _, path) in approvals.files(&STATES).expect("read") {
+            fs::remove_file(path).expect("it is there");
+        }
+        approvals.waiting().expect("read");
+        assert_eq!((count(KEY), count(KEYS)), (0, 0));
+        remove_tree(&state).expect("it was made above");
     }
 }
