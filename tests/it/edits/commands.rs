@@ -552,6 +552,27 @@ fn without_the_setting_nothing_of_a_command_is_kept() {
 }
 
 #[test]
+fn what_of_a_command_cannot_be_kept_after_all_is_named_in_the_answer_and_the_history() {
+    let host = scope("none").save().host();
+    host.write("a", "before\n");
+    host.write("b", "before\n");
+    // Nothing can be kept where undo is.
+    fs::create_dir_all(&host.dirs.state).expect("it is ours");
+    fs::write(host.dirs.state.join("versions"), "").expect("it is ours");
+    let ran = run(&host, "rm a; echo after > b; echo new > c");
+    let changes = &data(&ran)["changes"];
+    let counts = ["created", "changed", "removed"].map(|it| changes[it].as_u64());
+    assert_eq!(counts, [Some(1); 3], "{ran:#}");
+    assert_eq!((changes.get("undoId"), &changes["notCovered"]), (None, &json!(["a", "b", "c"])), "{ran:#}");
+    assert!(ran["warnings"].to_string().contains("cannot be taken back"), "{ran:#}");
+    let shown = host.cli(&["log", "show", ran["operationId"].as_str().expect("an id")]);
+    let said = "1 created, 1 changed, 1 removed, which cannot be taken back";
+    assert!(shown["operation"].to_string().contains(said), "{shown:#}");
+    // What changes nothing is not spoken of.
+    assert_eq!(data(&run(&host, "cat b")).get("changes"), None);
+}
+
+#[test]
 fn what_a_process_changes_is_not_covered_and_the_answer_and_the_history_say_so() {
     let capabilities = ["fs:read", "fs:write", "command:run", "process:manage", "history:read"];
     let host = scope("none").with_capabilities(&capabilities).save().host();

@@ -31,9 +31,6 @@ const AFTER: Duration = Duration::from_secs(20);
 /// How long after it was given up the folders are read: what it started is being killed.
 const UNTIL_KILLED: Duration = Duration::from_millis(300);
 
-/// How much room the disk of the state folder must have, in bytes, where a command could have so much replaced.
-const ROOM: u64 = 64 << 20;
-
 /// What is said where a scope is not covered.
 const TOO_LARGE: &str = "What this command changes cannot be taken back: the scope's folders have too many entries, or take too long to read.";
 /// After how long a scope is read again that could not be covered: what was read is known by then.
@@ -73,6 +70,9 @@ pub struct CommandChanges {
     /// own may be in theirs. history.undo takes them back with `input.shared` only.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub shared_with: Vec<String>,
+    /// Why nothing of it could be kept.
+    #[serde(skip)]
+    not_kept: Option<String>,
 }
 
 impl CommandChanges {
@@ -84,7 +84,8 @@ impl CommandChanges {
             .filter(|(count, _)| *count > 0)
             .map(|(count, what)| format!("{count} {what}"))
             .collect();
-        (!words.is_empty()).then(|| words.join(", "))
+        let lost = if self.not_kept.is_some() { ", which cannot be taken back" } else { "" };
+        (!words.is_empty()).then(|| words.join(", ") + lost)
     }
 }
 
@@ -170,15 +171,25 @@ impl CommandCoverage {
                     cx.warn(TOO_LARGE);
                     return Ok(None);
                 }
-                let needed = inner.before.most_kept_bytes().min(ROOM);
-                if Volume::of(&inner.state).is_ok_and(|disk| disk.free_bytes < needed) {
+                let needed = inner.before.most_kept_bytes();
+                if let Ok(disk) = Volume::of(&inner.state)
+                    && disk.free_bytes < needed
+                {
                     let _ = tokio::task::spawn_blocking(move || inner.running.end(true)).await;
-                    return Err(no_room(permit, ErrorKind::StorageFull.into()));
+                    let mebibytes = |bytes: u64| bytes.div_ceil(1 << 20);
+                    let why = format!(
+                        "it could replace {} MiB, and the disk of the state folder has {} MiB left",
+                        mebibytes(needed),
+                        disk.free_bytes >> 20
+                    );
+                    return Err(no_room(permit, ErrorKind::StorageFull, &why));
                 }
                 Ok(Some(Self { inner: Some(inner) }))
             }
             Ok(Err(LookError::Stopped(failure))) => Err(failure),
-            Ok(Err(LookError::Io(error))) if lacks_room(&error) => Err(no_room(permit, error)),
+            Ok(Err(LookError::Io(error))) if lacks_room(&error) => {
+                Err(no_room(permit, error.kind(), &error.to_string()))
+            }
             Ok(Err(LookError::Io(error))) => {
                 cx.warn(format!("What this command changes cannot be taken back: {error}."));
                 Ok(None)
@@ -194,7 +205,12 @@ impl CommandCoverage {
     pub async fn finish(mut self, cx: &Context) -> Option<CommandChanges> {
         let inner = self.inner.take()?;
         match tokio::task::spawn_blocking(move || inner.finish()).await {
-            Ok(Ok(changes)) => changes,
+            Ok(Ok(changes)) => {
+                if let Some(why) = changes.as_ref().and_then(|it| it.not_kept.as_ref()) {
+                    cx.warn(format!("What this command changed cannot be taken back: {why}."));
+                }
+                changes
+            }
             Ok(Err(problem)) => {
                 cx.warn(format!("What this command changed cannot be taken back: {problem}."));
                 None
@@ -207,19 +223,33 @@ impl CommandCoverage {
     }
 }
 
+/// Counts how many paths are new, have another content or other facts, and are gone.
+fn counts(difference: &Difference) -> [u64; 3] {
+    let mut counts = [0; 3];
+    for change in &difference.changes {
+        let which = match (&change.before, &change.after) {
+            (None, _) => 0,
+            (Some(_), Some(_)) => 1,
+            (Some(_), None) => 2,
+        };
+        counts[which] += 1;
+    }
+    counts
+}
+
 /// Returns whether a file system has no room for what is kept.
 fn lacks_room(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::ReadOnlyFilesystem)
 }
 
-fn no_room(permit: &Permit, error: io::Error) -> Failure {
+fn no_room(permit: &Permit, kind: ErrorKind, why: &str) -> Failure {
     let scope = permit.scope().map_or("SCOPE", |scope| scope.id());
     Failure::new(
         ErrorCode::InvalidRequest,
-        format!("nothing was run: what it changes could not be kept for undo: {error}"),
+        format!("nothing was run: what it changes could not be kept for undo: {why}"),
     )
     .detail("rule", "no-undo")
-    .detail("disk", if error.kind() == ErrorKind::ReadOnlyFilesystem { "readOnly" } else { "full" })
+    .detail("disk", if kind == ErrorKind::ReadOnlyFilesystem { "readOnly" } else { "full" })
     .hint("For the user: free space on the disk of Bailiwick's state folder.")
     .hint(format!("For the user: `bailiwick scope edit {scope} --undo files` runs commands without undo."))
 }
@@ -287,18 +317,24 @@ impl Inner {
             TreeSummary { together: together.clone(), is_cut_off: self.is_cut_off, ..TreeSummary::default() };
         let roots: Vec<_> = self.scope.root_paths().collect();
         let show = |root: usize, path: &RelPath| roots[root].show(path);
+        let counted = counts(&difference);
+        let paths: Vec<_> = difference.changes.iter().map(|it| (it.root, it.path.clone())).collect();
         let kept = keep_difference(&store, source, &mut difference, &self.before, of, &show);
-        let undo_id = kept.map_err(|error| match error.kind() {
-            ErrorKind::FileTooLarge => "it is more than is kept for undo".to_owned(),
-            _ => error.to_string(),
-        })?;
+        let (undo_id, not_kept) = match kept {
+            Ok(undo_id) => (undo_id, None),
+            Err(error) => {
+                difference.uncovered.extend(paths);
+                let why = match error.kind() {
+                    ErrorKind::FileTooLarge => "it is more than is kept for undo".to_owned(),
+                    _ => error.to_string(),
+                };
+                (None, Some(why))
+            }
+        };
         if difference.changes.is_empty() && difference.uncovered.is_empty() && together.is_empty() {
             return Ok(None);
         }
-        let count = |is_counted: fn(bool, bool) -> bool| {
-            let changes = difference.changes.iter();
-            changes.filter(|it| is_counted(it.before.is_some(), it.after.is_some())).count() as u64
-        };
+        let [created, changed, removed] = if not_kept.is_some() { counted } else { counts(&difference) };
         let is_closed = |root: usize, path: &RelPath| {
             let rules = roots[root].rules();
             rules.rule_for_path(path, bailiwick_contract::Access::Read).is_some()
@@ -309,13 +345,14 @@ impl Inner {
             shown.take(MAX_NAMED).map(|(root, path)| roots[*root].show(path)).collect();
         let more = uncovered.len() - not_covered.len();
         Ok(Some(CommandChanges {
-            created: count(|before, _| !before),
-            changed: count(|before, after| before && after),
-            removed: count(|_, after| !after),
+            created,
+            changed,
+            removed,
             undo_id,
             not_covered,
             more_not_covered: (more > 0).then_some(more as u64),
             shared_with: together,
+            not_kept,
         }))
     }
 
