@@ -308,3 +308,38 @@ fn more_roots_are_opened_than_the_soft_limit_of_open_files_and_too_low_a_hard_on
     let message = run["error"]["message"].as_str().expect("a text");
     assert!(message.contains("a process may open 200 files here"), "{message}");
 }
+
+// Limits of another process are set, and its open files counted, as Linux has it.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_service_that_may_open_no_more_files_answers_and_recovers_once_clients_leave() {
+    use std::net::TcpStream;
+
+    use rustix::process::{Pid, Resource, Rlimit, prlimit};
+
+    use crate::patience::eventually;
+
+    let place = Installation::set_up();
+    let token = place.make_token("client");
+    let mut service = place.start();
+    let process = service.child.id();
+    let open = || fs::read_dir(format!("/proc/{process}/fd")).expect("it runs").count();
+    let list = json!({"scope": "project", "op": "file.list"});
+    assert_eq!(service.ask(&token, &list)["ok"], true);
+    let limit = Some(open() as u64 + 6);
+    prlimit(
+        Some(Pid::from_child(&service.child)),
+        Resource::Nofile,
+        Rlimit { current: limit, maximum: limit },
+    )
+    .expect("it is ours");
+    let address = service.started["address"].as_str().expect("an address").to_owned();
+    let idle: Vec<_> = (0..40).map(|_| TcpStream::connect(&address).expect("it listens")).collect();
+    // Dropped connections make room for it, at least to say that there is none for what it asks.
+    eventually("a new client is answered", || service.try_ask(&token, &list).is_some());
+    drop(idle);
+    let is_listed = || service.try_ask(&token, &list).is_some_and(|answer| answer["ok"] == true);
+    eventually("what it asks is done", is_listed);
+    service.signal(rustix::process::Signal::TERM);
+    assert_eq!(service.end().0, Some(0));
+}

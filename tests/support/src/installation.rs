@@ -154,19 +154,29 @@ impl Service {
         serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {answer}"))
     }
 
+    /// As [`Service::ask`]; `None` where the connection ends without an outcome.
+    pub fn try_ask(&self, token: &str, envelope: &Value) -> Option<Value> {
+        let answer = self.try_exchange(Some(token), envelope).ok()?;
+        serde_json::from_str(answer.split_once("\r\n\r\n")?.1).ok()
+    }
+
     fn exchange(&self, token: Option<&str>, envelope: &Value) -> String {
+        self.try_exchange(token, envelope).expect("answered")
+    }
+
+    fn try_exchange(&self, token: Option<&str>, envelope: &Value) -> std::io::Result<String> {
         let address = self.started["address"].as_str().expect("an address");
-        let mut stream = TcpStream::connect(address).expect("it listens");
+        let mut stream = TcpStream::connect(address)?;
         let body = envelope.to_string();
         let token = token.map(|token| format!("Authorization: Bearer {token}\r\n")).unwrap_or_default();
         let request = format!(
             "POST /api/v1/operations HTTP/1.1\r\nHost: {address}\r\n{token}Content-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
             body.len()
         );
-        stream.write_all(request.as_bytes()).expect("sent");
+        stream.write_all(request.as_bytes())?;
         let mut answer = String::new();
-        stream.read_to_string(&mut answer).expect("answered");
-        answer
+        stream.read_to_string(&mut answer)?;
+        Ok(answer)
     }
 }
 
