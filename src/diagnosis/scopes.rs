@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use bailiwick_config::{Config, SandboxLevel, ScopeConfig};
+use bailiwick_config::{Config, SandboxLevel, ScopeConfig, SecretCommands, SecretMode};
 use bailiwick_contract::command::{Containment, Network};
 use bailiwick_contract::{Capability, ScopeType, in_scope};
 use bailiwick_engine::operations::FAMILIES;
@@ -186,6 +186,14 @@ fn commands(scope: &ScopeConfig, found: &mut Findings) -> bool {
             "commands-hosts",
             format!("no command of scope `{id}` runs: its network names hosts, which only a full sandbox can enforce"),
             format!("Without hosts they run: `bailiwick scope edit {id} --network loopback`."),
+        );
+    }
+    if policy.secret_commands == SecretCommands::Allow && policy.secrets != SecretMode::Handles {
+        in_order = false;
+        found.warn(
+            "commands-secrets",
+            format!("scope `{id}` gives commands secrets by their handles, but its answers show no handles"),
+            format!("Run `bailiwick scope edit {id} --secrets handles`."),
         );
     }
     if policy.network() == Network::Full {

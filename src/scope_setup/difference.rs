@@ -158,6 +158,11 @@ fn statements(scope: &ScopeConfig) -> Vec<Statement> {
             all.push(Statement::new("needs your approval", AFTER_UNTRUSTED));
             continue;
         }
+        if field == "secrets" || field == "secretCommands" {
+            let (verb, object) = secret_words(field, value);
+            all.push(Statement::new(verb, object));
+            continue;
+        }
         let verb = LISTS.iter().find(|(list, _)| list == field).map(|(_, words)| *words);
         match (verb, value) {
             (Some(verb), Value::Array(items)) => {
@@ -167,6 +172,15 @@ fn statements(scope: &ScopeConfig) -> Vec<Statement> {
         }
     }
     all
+}
+
+/// Returns what `secrets` and `secretCommands` mean.
+fn secret_words(field: &str, value: &Value) -> (&'static str, &'static str) {
+    match (field, value.as_str()) {
+        ("secretCommands", _) => ("gives commands", "secrets by their handles, without your approval"),
+        (_, Some("handles")) => ("shows clients", "handles in the place of secrets"),
+        _ => ("shows clients", "marks in the place of secrets"),
+    }
 }
 
 fn plain(value: &Value) -> String {

@@ -64,6 +64,7 @@ impl Explanation {
             catalogue: &registry,
             approvals: &[],
             untrusted: &untrusted,
+            secret_handles: &[],
             is_rollback: false,
         };
         let verdicts = explain(&case);

@@ -66,6 +66,9 @@ mod reference;
 #[cfg(target_os = "linux")]
 mod screen;
 mod search;
+// Commands that are given secrets, at whatever level there is.
+#[cfg(target_os = "linux")]
+mod secret_handles;
 mod snapshot;
 // The system says which folders are listed.
 #[cfg(target_os = "linux")]

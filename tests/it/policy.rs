@@ -204,6 +204,7 @@ fn refusal(scopes: &Scopes, caller: &Caller, envelope: &Envelope) -> Option<Fail
         catalogue: &*REGISTRY,
         approvals: &[],
         untrusted: &[],
+        secret_handles: &[],
         is_rollback: false,
     })
     .err()
@@ -277,7 +278,7 @@ proptest! {
     ) {
         let world = PolicyScope::empty();
         let scopes = world.compile(&[app, lib]);
-        let case = Case { caller: &caller, envelope: &envelope, scopes: &scopes, catalogue: &*REGISTRY, approvals: &[], untrusted: &[], is_rollback: false };
+        let case = Case { caller: &caller, envelope: &envelope, scopes: &scopes, catalogue: &*REGISTRY, approvals: &[], untrusted: &[], secret_handles: &[], is_rollback: false };
         let verdicts = explain(&case);
         prop_assert_eq!(verdicts.len(), STAGES.len());
         let first = verdicts.iter().find_map(|verdict| match &verdict.verdict {

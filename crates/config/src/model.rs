@@ -14,6 +14,7 @@ use super::commands::{
 };
 use super::public_url::PublicUrl;
 use super::screens::WindowPattern;
+use super::secrets::{SecretCommands, SecretMode};
 use super::tls::TlsConfig;
 use super::visible_input::VisibleInput;
 
@@ -188,6 +189,14 @@ pub struct ScopePolicy {
     /// trusted.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub untrusted_files: Vec<String>,
+    /// What answers show in the place of secrets in files, output and differences: `off` (default) the secrets, `redact` marks,
+    /// `handles` handles, which stand for the values in what a client writes.
+    #[serde(skip_serializing_if = "SecretMode::is_off")]
+    pub secrets: SecretMode,
+    /// Whether commands and processes may be given secrets by their handles: `ask` (default) with your approval each time,
+    /// `allow` as their rules say.
+    #[serde(skip_serializing_if = "SecretCommands::is_ask")]
+    pub secret_commands: SecretCommands,
     /// Kinds of operations whose approval counts when it is given in the client that asks, where that can ask its user:
     /// `read_only`, `writes`, `destroys`, `runs_code`, `captures`, `controls_desktop`. Default none: a client can be set to answer on its own.
     #[serde(skip_serializing_if = "Vec::is_empty")]

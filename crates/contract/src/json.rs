@@ -1,7 +1,9 @@
 //! JSON text that is made once and passed on as it is, and JSON text of others that must mean one thing.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fmt;
+use std::ops::Range;
 
 use serde::de::{MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -23,6 +25,55 @@ impl Json {
     /// Returns the text.
     pub fn text(&self) -> &str {
         &self.0
+    }
+
+    /// Visits every text that is a value, in order, with the name of the field that holds it or the list it is in.
+    pub fn visit_texts(&self, mut visit: impl FnMut(&str, &str)) {
+        self.walk(|field, text, _| visit(field, &text));
+    }
+
+    /// Replaces texts that are values; whatever else there is stays as it is written. `None` if nothing is replaced.
+    #[must_use]
+    pub fn replace_texts(&self, mut replace: impl FnMut(&str, &str) -> Option<String>) -> Option<Self> {
+        let (mut out, mut done) = (String::new(), 0);
+        self.walk(|field, text, place| {
+            if let Some(new) = replace(field, &text) {
+                out.push_str(&self.0[done..place.start]);
+                out.push_str(&Value::from(new).to_string());
+                done = place.end;
+            }
+        });
+        (done > 0).then(|| {
+            out.push_str(&self.0[done..]);
+            Self(out)
+        })
+    }
+
+    fn walk(&self, mut visit: impl FnMut(&str, Cow<'_, str>, Range<usize>)) {
+        let (text, mut at, mut field) = (&self.0, 0, "");
+        while let Some(found) = text[at..].find('"') {
+            let start = at + found;
+            let mut end = start + 1;
+            // The text is well formed: every quote is closed.
+            while let Some(next) = text[end..].find(['"', '\\']) {
+                let is_quote = text.as_bytes()[end + next] == b'"';
+                end += next + if is_quote { 1 } else { 2 };
+                if is_quote {
+                    break;
+                }
+            }
+            let inner = &text[start + 1..end - 1];
+            if text[end..].starts_with(':') {
+                field = inner;
+            } else if inner.contains('\\') {
+                let read =
+                    serde_json::from_str(&text[start..end]).expect("the text was written from a value");
+                visit(field, Cow::Owned(read), start..end);
+            } else {
+                visit(field, Cow::Borrowed(inner), start..end);
+            }
+            at = end;
+        }
     }
 
     /// Reads the text into a tree.

@@ -15,6 +15,7 @@ use super::groups::{GroupBy, Groups, groups};
 use super::log_sync::LogSync;
 use super::query::{Entry, Filter, Page, page, rows_of};
 use super::readers::Readers;
+use super::redact::ScopeSecrets;
 use super::row::Row;
 use super::rows::{Order, Rows};
 use super::writer::{Writer, serve};
@@ -121,6 +122,19 @@ impl HistoryHandle {
     /// elsewhere.
     pub fn redacted_words(&self, words: &[&str]) -> Vec<String> {
         self.link.board.redactor().words(words)
+    }
+
+    /// Returns a digest of a text that nobody can compute without the key of this installation.
+    pub fn keyed_digest(&self, text: &str) -> String {
+        self.link.board.redactor().digest(text)
+    }
+
+    /// Returns the secrets of a scope, as far as they were shown or configured since the service started. Handles stand for
+    /// what this caller was shown.
+    pub fn secrets_of(&self, scope: &str, caller: &str) -> ScopeSecrets {
+        let state = self.link.board.clone();
+        let handles = state.redactor().scope_handles(scope);
+        ScopeSecrets::new(state, scope, caller, handles)
     }
 
     /// Returns whether the history is valid: `{"ok", "headSeq", "headHash", "problem"?, "notices"?}`.

@@ -19,6 +19,8 @@ use super::untrusted::{AFTER_UNTRUSTED, UntrustedCause};
 
 /// The rule by which each use of pointer and keyboard needs approval.
 const VISIBLE_INPUT_ASK: &str = "visible-input-ask";
+/// The rule that asks where a command or process is given secrets.
+const SECRET_HANDLES: &str = "secret-handles";
 
 /// One request that needs approval, as it was judged.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -98,6 +100,10 @@ pub(super) struct ApprovalSubject<'a> {
     pub command: Option<&'a JudgedCommand>,
     /// Whether pointer and keyboard are used, where each such use needs approval.
     pub is_input: bool,
+    /// The handles of the secrets that a command or process is given.
+    pub handles: &'a [String],
+    /// Whether that needs approval.
+    pub asks_handles: bool,
     /// What the caller has read before, where that is why it is asked.
     pub untrusted: Option<UntrustedCause<'a>>,
 }
@@ -110,6 +116,7 @@ impl ApprovalSubject<'_> {
             || !self.files.is_empty()
             || self.command.is_some_and(JudgedCommand::is_asked)
             || self.is_input
+            || self.asks_handles
             || self.untrusted.is_some()
     }
 }
@@ -149,6 +156,15 @@ impl Question {
         if asked.is_input {
             why.push(format!("using pointer and keyboard needs approval in scope `{}`", scope.id()));
         }
+        if asked.asks_handles {
+            let handles: Vec<String> = asked.handles.iter().map(|it| format!("`{it}`")).collect();
+            why.push(format!(
+                "`{}` hands {} to a program, which needs approval in scope `{}`",
+                spec.name,
+                handles.join(" and "),
+                scope.id()
+            ));
+        }
         let untrusted = asked.untrusted.as_ref();
         why.extend(untrusted.map(|cause| cause.why(spec.name, scope.id())));
         let rule = match (why.len(), refusal.as_ref().and_then(Failure::rule)) {
@@ -157,6 +173,7 @@ impl Question {
             _ if !asked.operations.is_empty() => "ask-operations".to_owned(),
             _ if asked.is_input => VISIBLE_INPUT_ASK.to_owned(),
             _ if untrusted.is_some() => AFTER_UNTRUSTED.to_owned(),
+            _ if asked.asks_handles => SECRET_HANDLES.to_owned(),
             _ => ASK_FILES.to_owned(),
         };
         let removed: Vec<String> = asked.operations.iter().map(|it| (*it).to_owned()).collect();
@@ -168,8 +185,10 @@ impl Question {
             None => Some(RuleChange::default()),
             Some(judged) => judged.allowed_by().cloned(),
         };
-        // No rule says that a client may send what it was told to, and none is made in passing that frees the pointer.
-        let change = change.filter(|_| untrusted.is_none() && !asked.is_input).map(|change| {
+        // No rule says that a client may send what it was told to, or hand a secret to this program alone, and none has its value.
+        let has_rule = untrusted.is_none() && asked.handles.is_empty();
+        // None is made in passing that frees the pointer.
+        let change = change.filter(|_| has_rule && !asked.is_input).map(|change| {
             change.and_removes(scope.id(), removed.clone()).and_opens(scope.id(), files.clone())
         });
         let permitted = asked.command.map(|judged| &judged.permitted);
@@ -184,6 +203,10 @@ impl Question {
         if let Some(command) = permitted {
             let plan = serde_json::to_string(command.plan()).expect("a plan has a JSON form");
             feed_text(&mut hash, &plan);
+        }
+        if !asked.handles.is_empty() {
+            feed_text(&mut hash, SECRET_HANDLES);
+            asked.handles.iter().for_each(|handle| feed_text(&mut hash, handle));
         }
         // What was approved before the read counts for nothing after it.
         if let Some(cause) = untrusted {
@@ -201,7 +224,7 @@ impl Question {
             rule,
             why,
             change,
-            client_may_answer: untrusted.is_none() && scope.takes_approvals_of_clients(spec.effect),
+            client_may_answer: has_rule && scope.takes_approvals_of_clients(spec.effect),
             is_first_use: false,
             key: hex(&hash.finalize()),
         }
@@ -253,6 +276,12 @@ impl Question {
     pub fn failure(&self) -> Failure {
         let failure =
             Failure::new(ErrorCode::ApprovalRequired, self.why.join("; ")).detail("rule", self.rule.as_str());
+        if self.rule == SECRET_HANDLES {
+            return failure.hint(format!(
+                "{FOR_USER}`bailiwick scope edit {} --secret-commands allow` lets commands have secrets without approval.",
+                self.scope
+            ));
+        }
         match self.allowed_by().as_deref() {
             None | Some([]) if self.rule == VISIBLE_INPUT_ASK => failure.hint(format!(
                 "{FOR_USER}`bailiwick scope edit {} --visible-input allow` allows it without approval.",

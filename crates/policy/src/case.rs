@@ -23,6 +23,8 @@ pub struct Case<'a> {
     /// What the caller has read in the last day that anybody may have written, oldest first; one for each scope. Only scopes with
     /// `afterUntrusted` look at it.
     pub untrusted: &'a [UntrustedRead],
+    /// The handles of secrets that the request gives to a command or process; their values are in the envelope already.
+    pub secret_handles: &'a [String],
     /// Whether the service takes back what a batch has changed that was permitted: nothing is asked about again. No client
     /// can say so.
     pub is_rollback: bool,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use bailiwick_config::AfterUntrusted;
+use bailiwick_config::{AfterUntrusted, SecretCommands};
 use bailiwick_contract::{Capability, Effect, Failure, StageName};
 
 use super::approval::{ApprovalSubject, RequestKey, SessionKey, target_of};
@@ -102,6 +102,11 @@ struct Judgement {
     question: Option<Question>,
     scope: Option<String>,
     audited_fields: &'static [&'static str],
+}
+
+/// Returns the scope of a request, where it names one that its caller may use.
+pub fn scope_of(case: &Case<'_>) -> Option<Arc<Scope>> {
+    scope::check(case).ok().flatten()
 }
 
 /// Asks the stages one after the other, for all: live requests, explanations and stored requests.
@@ -219,7 +224,11 @@ fn judge(case: &Case<'_>, walk: &mut Walk) -> Judgement {
     // Which command it runs is known only when it looks: what it then asks about is bound to this request.
     let asks_later = spec.effect == Effect::RunsCode && judged.is_none();
     let later = scope.as_deref().filter(|_| asks_later).map(|scope| {
-        Later::new(request_key(case, scope, &targets), SessionKey::new(case.caller, scope.id()))
+        Later::new(
+            request_key(case, scope, &targets),
+            SessionKey::new(case.caller, scope.id()),
+            case.secret_handles,
+        )
     });
     let rules = match scope.as_deref() {
         Some(scope) if case.is_rollback => Some(Arc::new(scope.path_rules().without_questions())),
@@ -281,6 +290,8 @@ impl Subject<'_> {
             files: &self.targets.asked,
             command: self.judged,
             is_input: scope.screen().asks_about_input(spec),
+            handles: case.secret_handles,
+            asks_handles: !case.secret_handles.is_empty() && scope.secret_commands() == SecretCommands::Ask,
             untrusted: UntrustedCause::of(
                 case.untrusted,
                 scope,

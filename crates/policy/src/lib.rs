@@ -33,7 +33,7 @@ mod untrusted;
 
 pub use approval::{Approval, Question};
 pub use case::{Candidate, Case, Catalogue, InputPath, Need, Parsed};
-pub use decide::{Denial, StageVerdict, Verdict, decide, explain};
+pub use decide::{Denial, StageVerdict, Verdict, decide, explain, scope_of};
 pub use grants::Grants;
 pub use open::{OpenedFile, door_failure};
 pub use paths::{ASK_FILES, CLOSED_FILES, ENVIRONMENT_FILE, PathRules};

@@ -68,13 +68,21 @@ pub struct Permit {
 pub(super) struct Later {
     request: RequestKey,
     session: SessionKey,
+    /// The handles of secrets in the request.
+    handles: Vec<String>,
     question: Mutex<Option<Box<Question>>>,
     approval: OnceLock<Approval>,
 }
 
 impl Later {
-    pub(super) fn new(request: RequestKey, session: SessionKey) -> Self {
-        Self { request, session, question: Mutex::default(), approval: OnceLock::new() }
+    pub(super) fn new(request: RequestKey, session: SessionKey, handles: &[String]) -> Self {
+        Self {
+            request,
+            session,
+            handles: handles.to_vec(),
+            question: Mutex::default(),
+            approval: OnceLock::new(),
+        }
     }
 
     fn question(&self) -> MutexGuard<'_, Option<Box<Question>>> {
@@ -226,6 +234,9 @@ impl Permit {
             files: &[],
             command: Some(judged),
             is_input: false,
+            handles: &later.handles,
+            // That was asked with the request.
+            asks_handles: false,
             untrusted: None,
         };
         let question = match judged.is_asked() {

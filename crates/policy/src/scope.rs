@@ -8,7 +8,9 @@ use std::time::Duration;
 use globset::GlobSet;
 use sha2::{Digest, Sha256};
 
-use bailiwick_config::{AfterUntrusted, Config, PreviewMode, ScopeConfig, UndoMode};
+use bailiwick_config::{
+    AfterUntrusted, Config, PreviewMode, ScopeConfig, SecretCommands, SecretMode, UndoMode,
+};
 use bailiwick_contract::limits::{MAX_TIMEOUT_SECONDS, SCOPE_OUTPUT_BYTES};
 use bailiwick_contract::{
     Access, Caller, Capability, Effect, ErrorCode, FOR_USER, Failure, RawPath, SCOPE, ScopeType, StageName,
@@ -102,6 +104,10 @@ pub struct Scope {
     /// The rules for paths after untrusted content was read, where they are others.
     rules_after_untrusted: Option<Arc<PathRules>>,
     untrusted_files: GlobSet,
+    secrets: SecretMode,
+    secret_commands: SecretCommands,
+    /// The variables that every command gets, of which some hold secrets.
+    environment: Vec<(String, String)>,
 }
 
 /// Returns the name of a scope in stores: by its folders too, so that a scope that was given other ones finds nothing of the old.
@@ -236,6 +242,9 @@ impl Scope {
             after_untrusted,
             rules_after_untrusted,
             untrusted_files: globs("policy.untrustedFiles", &config.policy.untrusted_files)?,
+            secrets: config.policy.secrets,
+            secret_commands: config.policy.secret_commands,
+            environment: config.policy.environment.clone().into_iter().collect(),
         })
     }
 
@@ -322,6 +331,21 @@ impl Scope {
     /// Returns what happens after a client has read untrusted content.
     pub fn after_untrusted(&self) -> AfterUntrusted {
         self.after_untrusted
+    }
+
+    /// Returns what answers show in the place of secrets.
+    pub fn secrets(&self) -> SecretMode {
+        self.secrets
+    }
+
+    /// Returns whether commands may be given secrets by their handles.
+    pub fn secret_commands(&self) -> SecretCommands {
+        self.secret_commands
+    }
+
+    /// Returns the variables that every command gets, with their values.
+    pub fn environment(&self) -> &[(String, String)] {
+        &self.environment
     }
 
     /// Returns whether the policy names files that anybody may have written.
@@ -586,6 +610,11 @@ impl Scopes {
     /// Finds a scope by id.
     pub fn find(&self, id: &str) -> Option<&Arc<Scope>> {
         self.list.iter().find(|scope| scope.id == id)
+    }
+
+    /// Returns whether the answers of any scope show something in the place of secrets.
+    pub fn hide_secrets(&self) -> bool {
+        self.list.iter().any(|scope| scope.secrets != SecretMode::Off)
     }
 
     /// Returns whether any scope asks after untrusted content was read.

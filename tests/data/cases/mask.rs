@@ -23,6 +23,8 @@ pub struct Seen {
     pub cursor: Option<String>,
     /// The last `resume` of an answer.
     pub resume: Option<String>,
+    /// The first handle of a secret in an answer.
+    pub handle: Option<String>,
     /// The scope's folder, then the folder that holds it; longer first.
     pub folders: Vec<(String, &'static str)>,
 }
@@ -60,12 +62,17 @@ impl Seen {
                 }
             }
             Value::Array(items) => items.iter().for_each(|item| self.note_within(item)),
+            Value::String(text) if self.handle.is_none() => {
+                let handle =
+                    text.find("{{secret:").and_then(|at| Some(&text[at..at + text[at..].find("}}")? + 2]));
+                self.handle = handle.map(str::to_owned);
+            }
             _ => {}
         }
     }
 
     /// Puts values for the placeholders of a call: `<id>` (the last call's), `<id 1>` (the first
-    /// call's), `<version>`, `<cursor>`, `<undo>`, `<root>`, `<process>` (the first
+    /// call's), `<version>`, `<cursor>`, `<undo>`, `<root>`, `<handle>` (the first one), `<process>` (the first
     /// one's id), `<process 2>`.
     pub fn fill(&self, call: &str) -> String {
         let mut text = call.to_owned();
@@ -82,6 +89,7 @@ impl Seen {
             ("<cursor>", self.cursor.as_ref()),
             ("<resume>", self.resume.as_ref()),
             ("<undo>", self.undo.as_ref()),
+            ("<handle>", self.handle.as_ref()),
             ("<capture>", self.capture.as_ref()),
             ("<snapshot>", self.snapshot.as_ref()),
         ];
@@ -125,6 +133,9 @@ impl Seen {
                     }
                 }
                 mask_marks(text);
+                if let Some(handle) = &self.handle {
+                    *text = text.replace(handle, "<handle>");
+                }
                 // The name of the temporary folder is random, and may be left out as a secret would be.
                 let temporary = format!("{}/[redacted:random:<mark>]/app", std::env::temp_dir().display());
                 *text = text.replace(&temporary, "<root>");

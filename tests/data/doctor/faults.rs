@@ -425,6 +425,19 @@ const FAULTS: &[Fault] = &[
         },
     },
     Fault {
+        name: "secrets for commands without handles",
+        check: "commands-secrets",
+        fix: "--secrets handles",
+        is_mended: false,
+        inject: |place| {
+            change(place, |config| {
+                config["scopes"][0]["capabilities"] = json!(["command:run"]);
+                config["scopes"][0]["policy"] =
+                    json!({"allowedCommands": ["make *"], "secretCommands": "allow"});
+            });
+        },
+    },
+    Fault {
         name: "the whole network",
         check: "commands-network",
         fix: "loopback",

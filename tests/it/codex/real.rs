@@ -41,6 +41,21 @@ async fn codex_answers_in_a_full_sandbox() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_codex_says_and_changes_shows_no_secret_where_handles_stand_for_them() {
+    const SECRET: &str = "correct-horse-battery-77";
+    let patch = PATCH.replace("+good morning", &format!("+password = \"{SECRET}\""));
+    let replies = vec![Reply::Runs(patch), Reply::Says("Done. DB_PASSWORD=correct-horse-battery-77 is set.")];
+    let world = CodexScope::with(replies, &writing(), &json!({"secrets": "handles"}));
+    world.write("greeting.txt", "hello\n");
+    let answer = world.run("Set it.").await;
+    assert_eq!(data(&answer)["exitCode"], 0, "{answer:#}");
+    let text = answer.to_string();
+    assert!(text.contains("DB_PASSWORD={{secret:") && !text.contains(SECRET), "{text}");
+    let history = world.data(json!({"op": "history.timeline"})).await.to_string();
+    assert!(!history.contains(SECRET), "{history}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_patch_of_codex_is_seen_on_disk_and_in_the_history() {
     let world = CodexScope::new(runs(PATCH));
     fs::write(world.path("greeting.txt"), "hello\nworld\n").expect("written");

@@ -74,6 +74,21 @@ fn copy(server: &XServer, forms: &[(&'static str, &[u8])]) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_secret_on_the_clipboard_is_shown_as_its_handle_and_a_handle_is_put_there_as_it_is() {
+    let server = XServer::start();
+    let (desk, other) = (
+        ScreenScope::controlling(&server, json!({"secrets": "handles"})),
+        ScreenScope::controlling(&server, json!({})),
+    );
+    set(&other, "DB_PASSWORD=correct-horse-battery-77").await;
+    let shown = data(&get(&desk, json!({"type": "text"})).await)["text"].clone();
+    let shown = shown.as_str().expect("text");
+    assert!(shown.starts_with("DB_PASSWORD={{secret:db_password#"), "{shown}");
+    set(&desk, shown).await;
+    assert_eq!(data(&get(&other, json!({"type": "text"})).await)["text"], shown);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn text_of_any_size_is_put_on_the_clipboard_and_read_by_others_and_taken_off_it() {
     let server = XServer::start();
     let (desk, other) =

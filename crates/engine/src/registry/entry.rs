@@ -95,6 +95,38 @@ pub struct JudgedFields<I> {
     kind: JudgedKind,
     paths: fn(&I) -> Vec<InputPath>,
     command: fn(&I) -> Option<CommandInput>,
+    handles: &'static [HandleField],
+}
+
+/// A field of `input` in which handles of secrets are replaced by their values.
+#[derive(Debug, Clone, Copy)]
+pub struct HandleField {
+    /// The field.
+    pub name: &'static str,
+    /// The fields of the objects in it that count; all where there are none.
+    pub parts: &'static [&'static str],
+    /// What becomes of its texts.
+    pub usage: HandleUsage,
+}
+
+/// What becomes of a text that may have handles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HandleUsage {
+    /// It is stored in a file.
+    Content,
+    /// It is a difference, whose lines are stored in files; those that name files have no handles.
+    Patch,
+    /// It is a word of a command, or a list of them.
+    Words,
+    /// A program reads it: a variable, standard input, the terminal.
+    Input,
+}
+
+impl HandleUsage {
+    /// Returns the field that a text is of.
+    pub const fn of(self, name: &'static str, parts: &'static [&'static str]) -> HandleField {
+        HandleField { name, parts, usage: self }
+    }
 }
 
 /// What of an operation's `input` the policy looks at, besides what the fields need.
@@ -110,7 +142,8 @@ pub enum JudgedKind {
 
 impl<I> JudgedFields<I> {
     /// The `input` holds no path and no command, or the operation judges each for itself.
-    pub const NONE: Self = Self { kind: JudgedKind::Nothing, paths: |_| Vec::new(), command: |_| None };
+    pub const NONE: Self =
+        Self { kind: JudgedKind::Nothing, paths: |_| Vec::new(), command: |_| None, handles: &[] };
 
     /// The `input` holds these paths.
     pub const fn paths(paths: fn(&I) -> Vec<InputPath>) -> Self {
@@ -120,6 +153,12 @@ impl<I> JudgedFields<I> {
     /// The `input` names this command.
     pub const fn command(command: fn(&I) -> Option<CommandInput>) -> Self {
         Self { kind: JudgedKind::Command, command, ..Self::NONE }
+    }
+
+    /// Handles of secrets are replaced in these fields.
+    #[must_use]
+    pub const fn with_handles(self, handles: &'static [HandleField]) -> Self {
+        Self { handles, ..self }
     }
 }
 
@@ -165,6 +204,8 @@ pub struct Entry {
     pub alias_of: Option<&'static str>,
     /// What of `input` the policy looks at.
     pub judged: JudgedKind,
+    /// The fields of `input` in which handles of secrets are replaced.
+    pub handles: &'static [HandleField],
     parse: Parse,
     /// How it runs.
     pub run: RunForm,
@@ -225,6 +266,7 @@ impl Entry {
             spec,
             alias_of,
             judged: O::JUDGED.kind,
+            handles: O::JUDGED.handles,
             parse,
             run,
             attempt,

@@ -8,4 +8,4 @@ pub use bailiwick_policy::Permit;
 pub use schemars::JsonSchema;
 pub use serde::{Deserialize, Serialize};
 
-pub use super::{Context, JudgedFields, NoFields, Operation, RunAsync, RunBlocking, RunResult};
+pub use super::{Context, HandleUsage, JudgedFields, NoFields, Operation, RunAsync, RunBlocking, RunResult};

@@ -201,6 +201,7 @@ impl<'a> StoredJudge<'a> {
             catalogue: self.registry,
             approvals: &[],
             untrusted,
+            secret_handles: &[],
             is_rollback: kept["rollback"] == true,
         }
     }

@@ -37,7 +37,14 @@ pub(super) struct UnapprovedRequest {
     /// What is answered.
     pub failure: Failure,
     /// The ticket that was opened for it.
-    pub opened: Option<Box<Ticket>>,
+    pub opened: Option<Box<OpenTicket>>,
+}
+
+/// A ticket that was opened, and the key of its question. The ticket has a digest of that, which is keyed: requests have
+/// secrets, and nothing on the disk says whether a guess is right.
+pub(super) struct OpenTicket {
+    pub ticket: Ticket,
+    pub question: String,
 }
 
 impl From<Failure> for UnapprovedRequest {
@@ -75,31 +82,34 @@ impl ApprovalRequest {
 
     /// Gives back what was taken, for a request that did nothing.
     pub async fn give_back(&self, key: &str) {
-        let (store, key) = (self.store.clone(), key.to_owned());
+        let (store, key) = (self.store.clone(), self.history.keyed_digest(key));
         // What cannot be given back is asked for again.
         let _ = tokio::task::spawn_blocking(move || store.give_back(&key)).await;
     }
 
     fn settle_now(&self, question: &Question) -> Result<Approval, UnapprovedRequest> {
-        let caller = &self.caller;
-        let taken = self.store.take(&question.key, caller.identity(), caller.client_session());
+        let (caller, key) = (&self.caller, self.history.keyed_digest(&question.key));
+        let taken = self.store.take(&key, caller.identity(), caller.client_session());
         let taken = taken.map_err(|error| unusable(&error.into()))?;
         // What the config does not let a client approve any more is asked about again.
         if let Some(decision) = taken.filter(|it| !it.is_of_client || question.client_may_answer) {
-            return Ok(Approval { key: decision.ticket.key, is_of_client: decision.is_of_client });
+            return Ok(Approval { key: question.key.clone(), is_of_client: decision.is_of_client });
         }
-        if self.store.refusal(&question.key).is_some() {
+        if self.store.refusal(&key).is_some() {
             return Err(Failure::denied("refused-by-user", "the user has refused this very request")
                 .at_stage(StageName::Approval)
                 .hint("Do without it, or tell the user in words why it is needed.")
                 .into());
         }
-        let new = self.ticket(question);
+        let new = self.ticket(question, key);
         match self.store.open(&new) {
             Ok(ticket) => {
                 let failure = unanswered(question, &ticket);
                 let is_new = ticket.id == new.id;
-                Err(UnapprovedRequest { failure, opened: is_new.then(|| Box::new(ticket)) })
+                Err(UnapprovedRequest {
+                    failure,
+                    opened: is_new.then(|| Box::new(OpenTicket { ticket, question: question.key.clone() })),
+                })
             }
             Err(error @ (ApprovalError::TooMany | ApprovalError::TooLarge)) => Err(question
                 .failure()
@@ -111,7 +121,7 @@ impl ApprovalRequest {
         }
     }
 
-    fn ticket(&self, question: &Question) -> Ticket {
+    fn ticket(&self, question: &Question, key: String) -> Ticket {
         let change = question.change.clone();
         Ticket {
             scope: question.scope.clone(),
@@ -129,7 +139,7 @@ impl ApprovalRequest {
             rules_to_add: change.iter().flat_map(|it| it.added.clone()).collect(),
             files_to_open: change.into_iter().flat_map(|it| it.files).collect(),
             client_may_answer: question.client_may_answer,
-            ..Ticket::new(&self.caller, self.operation_id.clone(), question.key.clone())
+            ..Ticket::new(&self.caller, self.operation_id.clone(), key)
         }
     }
 

@@ -13,9 +13,8 @@ use bailiwick_contract::{
     Caller, Cancel, Effect, ErrorCode, Failure, Json, Outcome, Progress, ScopeNeed, Threads,
 };
 use bailiwick_policy::Permit;
-use bailiwick_providers::approval::Ticket;
 
-use super::approvals::ApprovalRequest;
+use super::approvals::{ApprovalRequest, OpenTicket};
 use super::boot::ServiceState;
 use super::near;
 use super::previews::{PreviewRequest, assumed_approval};
@@ -111,10 +110,10 @@ pub(super) async fn run(
                 return record.finish_last(result, notes).await;
             };
             let outcome = record.finish_async(result, notes).await;
-            permit.approve(assumed_approval(&ticket.key));
+            permit.approve(assumed_approval(&ticket.question));
             let Context { request, caller, service: facts, history, .. } = cx;
-            PreviewRequest { ticket: *ticket, permit, shares: previews, facts, history, caller, request }
-                .start();
+            let ticket = ticket.ticket;
+            PreviewRequest { ticket, permit, shares: previews, facts, history, caller, request }.start();
             outcome
         }
         RunForm::Blocking(run) => {
@@ -215,7 +214,7 @@ async fn started(
     cx: &Context,
     permit: &Permit,
     approvals: Option<&ApprovalRequest>,
-    opened: &OnceLock<Box<Ticket>>,
+    opened: &OnceLock<Box<OpenTicket>>,
 ) -> Result<Json, Failure> {
     let result = start(cx, permit).await;
     let Err(failure) = result else { return result };

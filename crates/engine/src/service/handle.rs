@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use crate::registry::{Request, Submit};
 use bailiwick_contract::{Caller, Envelope, ErrorCode, Failure, Outcome, Progress, StageName, Threads};
 use bailiwick_history::Phase;
-use bailiwick_policy::{Case, decide};
+use bailiwick_policy::{Case, decide, scope_of};
 use bailiwick_providers::approval::Approvals;
 
 use super::Service;
@@ -21,6 +21,7 @@ use super::boot::MAX_HELD;
 use super::dispatch::{self, PermittedRequest};
 use super::previews::{PreviewRequest, assumed_approval, permit_for_preview};
 use super::record::{EndReason, Record};
+use super::secrets::RequestSecrets;
 use super::shares::Shares;
 
 /// How many approvals one request can need: its own, and those of what it uses the first time.
@@ -192,7 +193,29 @@ impl Service {
             catalogue: &state.facts.registry,
             approvals: &[],
             untrusted: &untrusted,
+            secret_handles: &[],
             is_rollback: origin == Origin::Rollback,
+        };
+        let mut resolved = Ok(None);
+        if state.scopes.hide_secrets()
+            && let Some(scope) = scope_of(&case)
+            && let Some(secrets) = RequestSecrets::of(&scope, &caller, &envelope, &self.history)
+        {
+            if let Some(entry) = state.facts.registry.entry(&envelope.op) {
+                resolved = secrets.check(entry, &envelope).and_then(|()| secrets.resolve(entry, &envelope));
+            }
+            let progress_secrets = secrets.clone();
+            progress.filter(move |words| progress_secrets.text(&words));
+            record.hide(secrets);
+        }
+        let (resolved, unresolved) = match resolved {
+            Ok(resolved) => (resolved, None),
+            Err(failure) => (None, Some(failure)),
+        };
+        // Judged is what would be done; recorded and shown for approval is what was sent.
+        let case = match &resolved {
+            Some(request) => Case { envelope: &request.envelope, secret_handles: &request.given, ..case },
+            None => case,
         };
         let approvals = |audited: &[&str]| {
             let store = Approvals::below(&state.facts.dirs.state)
@@ -202,6 +225,12 @@ impl Service {
         };
         let mut approval_request = None;
         let mut decided = decide(&case);
+        // Rights come first: who is refused anyway does not hear which handles there are.
+        if let Some(failure) = unresolved
+            && decided.as_ref().err().is_none_or(|denial| denial.question.is_some())
+        {
+            return record.refuse(failure).await;
+        }
         let (mut given, mut opened) = (Vec::new(), None);
         while given.len() < MAX_APPROVALS
             && let Err(denial) = &mut decided
@@ -232,10 +261,10 @@ impl Service {
                 record.denied(&denial, &envelope);
                 let outcome = record.refuse(denial.failure).await;
                 if let Some(ticket) = opened {
-                    given.push(assumed_approval(&ticket.key));
+                    given.push(assumed_approval(&ticket.question));
                     if let Some(permit) = permit_for_preview(&case, given, MAX_APPROVALS) {
                         let (shares, facts) = (Arc::clone(&self.previews), state.facts.clone());
-                        let (ticket, history) = (*ticket, self.history.clone());
+                        let (ticket, history) = (ticket.ticket, self.history.clone());
                         PreviewRequest { ticket, permit, shares, facts, history, caller, request }.start();
                     }
                 }
@@ -252,6 +281,7 @@ impl Service {
         };
         // The payload lives on in the permit, in its parsed form.
         envelope.input.clear();
+        drop(resolved);
 
         let turn = match permit.spec().threads {
             Threads::Async | Threads::Blocking => tokio::select! {

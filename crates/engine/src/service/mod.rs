@@ -9,6 +9,7 @@ mod handle;
 mod near;
 mod previews;
 mod record;
+mod secrets;
 mod shares;
 mod submit;
 #[cfg(test)]

@@ -12,6 +12,8 @@ use bailiwick_contract::{
 use bailiwick_history::{EventDraft, HistoryError, HistoryHandle, Phase};
 use bailiwick_policy::{Denial, Permit, UntrustedRead};
 
+use super::secrets::RequestSecrets;
+
 /// What the history calls a refused login; no operation has this name.
 const LOGIN: &str = "login";
 /// How much of the name of a scope, operation or field a row keeps.
@@ -71,6 +73,8 @@ pub(super) struct Record {
     /// The scope of its permit, for the commands of hints.
     scope: Option<String>,
     origin: Option<ContentOrigin>,
+    /// The secrets that its answer does not show.
+    secrets: Option<RequestSecrets>,
     /// Whether it takes back a batch.
     is_rollback: bool,
     is_dry_run: bool,
@@ -95,6 +99,7 @@ impl Record {
             ended,
             scope: None,
             origin: None,
+            secrets: None,
             is_rollback: false,
             is_dry_run: false,
         }
@@ -117,6 +122,11 @@ impl Record {
     /// Notes that it takes back a batch, which asks no questions.
     pub fn note_rollback(&mut self) {
         self.is_rollback = true;
+    }
+
+    /// Notes the secrets that the answer does not show.
+    pub fn hide(&mut self, secrets: RequestSecrets) {
+        self.secrets = Some(secrets);
     }
 
     /// Notes what was asked.
@@ -244,6 +254,9 @@ impl Record {
     fn close(&mut self, result: Result<Json, Failure>, notes: Notes) -> Outcome {
         let mut result = self.ended.judge(result, self.event.has_effect);
         let (mut warnings, images, summary) = notes;
+        if let Some(secrets) = &self.secrets {
+            secrets.hide(&mut result, &mut warnings);
+        }
         if let Some(scope) = &self.scope {
             let hints = result.as_mut().err().map(|failure| failure.hints.iter_mut());
             for text in warnings.iter_mut().chain(hints.into_iter().flatten()) {

@@ -1,10 +1,13 @@
 //! A table of secrets in all their forms, of which nothing may be left, and of look-alikes, which must stay.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
+use super::super::board::StoreState;
 use super::super::event::{EventDraft, Phase};
-use super::Redactor;
 use super::tests::redactor;
+use super::{Redactor, ScopeSecrets};
 use bailiwick_contract::Transport;
 
 /// A line of a table.
@@ -139,6 +142,67 @@ fn no_form_of_secret_is_left_in_a_row_or_in_the_facts_of_a_process() {
         }
     }
     assert!(leaks.is_empty(), "{} leaks:\n{}", leaks.len(), leaks.join("\n"));
+}
+
+#[test]
+fn handles_show_no_form_of_secret_and_give_back_every_text() {
+    let folder = std::env::temp_dir().join(format!("bailiwick-handles-{}", bailiwick_contract::id::new_id()));
+    let state = Arc::new(StoreState::new(folder.clone(), "here".to_owned()));
+    let secrets =
+        ScopeSecrets::new(Arc::clone(&state), "app", "caller", state.redactor().scope_handles("app"));
+    let mut wrong = Vec::new();
+    let known = lines(include_str!("secrets.txt"));
+    let alike = include_str!("lookalikes.txt").lines().map(str::to_owned);
+    let texts = known.into_iter().map(|Line { form, secrets }| match form {
+        Form::Text(text) => (text, secrets),
+        Form::Words(words) => (quoted(&words), secrets),
+    });
+    for (text, hidden) in texts.chain(alike.map(|text| (text, Vec::new()))) {
+        for text in [text.clone(), format!("größe {text}\r\nnext\n"), format!("1\t{text}\n2\tnext\n")] {
+            let noted = secrets.note(&text);
+            let shown = secrets.with_handles(&text, &noted).into_owned();
+            let again = secrets.with_handles(&shown, &secrets.note(&shown)).into_owned();
+            let back = secrets.resolve(&shown, true);
+            let back = back.map(|found| found.map_or_else(|| shown.clone(), |found| found.text));
+            if back.as_ref() != Ok(&text) || again != shown || hidden.iter().any(|it| left(&shown, it)) {
+                wrong.push(format!("{text:?}: {shown:?}: {back:?}: {again:?}"));
+            }
+        }
+    }
+    bailiwick_platform::fs::remove_tree(&folder).expect("the key was kept there");
+    assert!(wrong.is_empty(), "{} texts:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn lines_of_a_key_have_handles_of_their_own_however_they_are_listed() {
+    let folder = std::env::temp_dir().join(format!("bailiwick-handles-{}", bailiwick_contract::id::new_id()));
+    let state = Arc::new(StoreState::new(folder.clone(), "here".to_owned()));
+    let secrets =
+        ScopeSecrets::new(Arc::clone(&state), "app", "caller", state.redactor().scope_handles("app"));
+    let (begin, end) =
+        (["-----BEGIN PRIV", "ATE KEY-----"].concat(), ["-----END PRIV", "ATE KEY-----"].concat());
+    let key = [&begin, "MIIEvQIBADANBgkqhkiG9w0BAQ", "+QNneCjGJVRJmFWvzuC3rJvp0Q", "Zg==", &end];
+    let parts = |text: &str| {
+        let shown = secrets.with_handles(text, &secrets.note(text)).into_owned();
+        let found =
+            shown.lines().filter_map(|line| Some(line[line.find("{{")?..].to_owned())).collect::<Vec<_>>();
+        let back = secrets.resolve(&shown, true).expect("known").expect("handles").text;
+        assert_eq!(back, text);
+        found
+    };
+    let plain = parts(&key.join("\n"));
+    assert_eq!(plain.len(), 3, "{plain:?}");
+    let numbered =
+        key.iter().enumerate().map(|(at, line)| format!("{}\t{line}\n", at + 7)).collect::<String>();
+    assert_eq!(parts(&numbered), plain);
+    let anchored =
+        key.iter().enumerate().map(|(at, line)| format!("{}:12af|{line}\n", at + 7)).collect::<String>();
+    assert_eq!(parts(&anchored), plain);
+    let difference = key.iter().map(|line| format!("+{line}\n")).collect::<String>();
+    assert_eq!(parts(&difference), plain);
+    let indented = key.iter().map(|line| format!("    {line}\r\n")).collect::<String>();
+    assert_eq!(parts(&indented), plain);
+    bailiwick_platform::fs::remove_tree(&folder).expect("the key was kept there");
 }
 
 #[test]

@@ -43,6 +43,11 @@ impl Key {
     pub fn mark(&self, secret: &[u8]) -> String {
         hex(&hmac_sha256(&self.0, secret)[..4])
     }
+
+    /// Returns HMAC-SHA-256 over a text, in hexadecimal digits.
+    pub fn digest(&self, text: &[u8]) -> String {
+        hex(&hmac_sha256(&self.0, text))
+    }
 }
 
 fn read(folder: &Path) -> Option<Key> {

@@ -4,12 +4,15 @@
 //! replaced becomes `[redacted:kind:hmac8]`; the last part is keyed with a secret of this installation,
 //! so that equal secrets can be seen to be equal and nothing else can be learned.
 //!
+//! The same search finds the secrets in answers of scopes that show handles for them, or marks ([`ScopeSecrets`]).
+//!
 //! Order: a cheap search for the fixed words of all rules; only the rules whose words occur are run;
 //! then whatever looks random. A text is redacted before it is shortened. The words of a command are also
 //! judged together, as one line: which of them is secret, often only another one says.
 
 mod command;
 mod door;
+mod handles;
 mod key;
 mod placeholder;
 mod random;
@@ -17,6 +20,7 @@ mod redacted;
 mod rules;
 mod scan;
 
+pub use handles::{HANDLE, HandleProblem, NotedSecrets, Resolved, ScopeSecrets};
 pub use redacted::Redacted;
 pub use scan::Redactor;
 

@@ -1,13 +1,16 @@
 //! Finding secrets in a text and replacing them.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
+use std::ops::Range;
 use std::path::Path;
-use std::sync::{LazyLock, OnceLock};
+use std::sync::{Arc, LazyLock, OnceLock, PoisonError, RwLock};
 
 use aho_corasick::{AhoCorasick, AhoCorasickBuilder, AhoCorasickKind, MatchKind};
 use regex::{Regex, RegexBuilder};
 
 use super::command;
+use super::handles::{SecretHandles, quoted_lines};
 use super::key::Key;
 use super::placeholder::Candidate;
 use super::random;
@@ -15,6 +18,8 @@ use super::rules::{RULES, is_secret_name};
 
 /// What a replaced secret begins with; such a text is not replaced again.
 const MARK: &str = "[redacted:";
+/// The kind of a value that has a handle.
+const HAS_HANDLE: &str = "handle";
 /// The rule whose finds end with their line.
 const HEADER: &str = "header";
 /// The bit of the commands among those of the rules.
@@ -38,6 +43,8 @@ pub struct Redactor {
     patterns: Vec<OnceLock<Regex>>,
     /// Exact values that are known to be secret.
     values: Option<AhoCorasick>,
+    /// The secrets that have handles, by scope.
+    handles: RwLock<HashMap<Arc<str>, Arc<SecretHandles>>>,
 }
 
 impl std::fmt::Debug for Redactor {
@@ -87,7 +94,7 @@ impl Redactor {
             .then(|| AhoCorasickBuilder::new().match_kind(MatchKind::LeftmostLongest).build(values).ok())
             .flatten();
         let patterns = RULES.iter().map(|_| OnceLock::new()).collect();
-        Self { key, words, rule_of_word, patterns, values }
+        Self { key, words, rule_of_word, patterns, values, handles: RwLock::default() }
     }
 
     /// Replaces the secrets in a text.
@@ -96,7 +103,46 @@ impl Redactor {
     pub(super) fn clean<'t>(&self, text: &'t str, also: &mut Vec<String>) -> Cow<'t, str> {
         let mut spans = self.spans(text, also);
         spans.extend(self.randoms(text));
+        spans.extend(self.with_handles(text));
         self.replace(text, spans, also)
+    }
+
+    /// Returns the secrets of a scope.
+    pub(in super::super) fn scope_handles(&self, scope: &str) -> Arc<SecretHandles> {
+        let known = self.handles.read().unwrap_or_else(PoisonError::into_inner).get(scope).cloned();
+        known.unwrap_or_else(|| {
+            let mut all = self.handles.write().unwrap_or_else(PoisonError::into_inner);
+            all.entry(scope.into()).or_default().clone()
+        })
+    }
+
+    /// Finds the values that have handles, of whichever scope.
+    fn with_handles(&self, text: &str) -> Vec<Span> {
+        let all = self.handles.read().unwrap_or_else(PoisonError::into_inner);
+        let found = all.values().flat_map(|handles| handles.find(text));
+        found.map(|range| Span { start: range.start, end: range.end, kind: HAS_HANDLE }).collect()
+    }
+
+    /// Finds the parts of a text that are secret, in order, and of which kind they are.
+    pub(super) fn kinds_in(&self, text: &str) -> Vec<(Range<usize>, &'static str)> {
+        let mut spans = self.spans(text, &[]);
+        spans.extend(self.randoms(text));
+        let lines = quoted_lines(text).into_iter();
+        spans.extend(lines.map(|range| Span { start: range.start, end: range.end, kind: "lines" }));
+        if !spans.is_empty() && text.contains(MARK) {
+            leave_marks(text, &mut spans);
+        }
+        merged(spans).into_iter().map(|span| (span.start..span.end, span.kind)).collect()
+    }
+
+    /// Returns a digest of a text that nobody can compute without the key of this installation.
+    pub(in super::super) fn digest(&self, text: &str) -> String {
+        self.key.digest(text.as_bytes())
+    }
+
+    /// Returns the number by which a text is known.
+    pub(super) fn key_mark(&self, text: &str) -> String {
+        self.key.mark(text.as_bytes())
     }
 
     /// Replaces the secrets in words of a command: judged each alone, and together as one line.
@@ -119,6 +165,7 @@ impl Redactor {
             }
         }
         spans.extend(self.randoms(&line));
+        spans.extend(self.with_handles(&line));
         // What no rule finds in the line, none finds in a word.
         if self.due(&line) != 0 {
             let found = command::find(words).into_iter().map(|secret| (secret, command::KIND));
@@ -218,6 +265,12 @@ impl Redactor {
 
     /// Returns what stands for a secret.
     pub(super) fn mark(&self, kind: &str, secret: &str) -> String {
+        if kind == HAS_HANDLE {
+            let all = self.handles.read().unwrap_or_else(PoisonError::into_inner);
+            if let Some(handle) = all.values().find_map(|handles| handles.handle_of(secret)) {
+                return handle.to_string();
+            }
+        }
         format!("{MARK}{kind}:{}]", self.key.mark(secret.as_bytes()))
     }
 
@@ -239,13 +292,23 @@ impl Redactor {
         let due = self.due(text);
         for (at, rule) in RULES.iter().enumerate().filter(|(at, _)| due >> at & 1 == 1) {
             let pattern = self.patterns[at].get_or_init(|| compile(rule.pattern));
-            for captures in pattern.captures_iter(text) {
+            let mut at = 0;
+            while at < text.len()
+                && let Some(captures) = pattern.captures_at(text, at)
+            {
+                let whole = captures.get(0).expect("a match has a range");
                 // The secret is the group that took part, or all of it.
-                let secret = captures.iter().skip(1).flatten().next().or_else(|| captures.get(0));
-                let Some(secret) = secret.filter(|secret| !secret.is_empty()) else { continue };
+                let secret = captures.iter().skip(1).flatten().next().unwrap_or(whole);
+                // Where a name has nothing behind it, the next line is judged for itself, too: `TOKEN=`, `PASSWORD="a b"`.
+                let is_below = text[whole.start()..secret.start()].contains('\n');
+                at = if is_below { secret.start() } else { whole.end().max(at + 1) };
+                at = text.ceil_char_boundary(at.min(text.len()));
+                if secret.is_empty() {
+                    continue;
+                }
                 let (start, mut end) = (secret.start(), secret.end());
                 if rule.name == HEADER {
-                    end = header_end(text, captures.get(0).map_or(start, |whole| whole.start()), start);
+                    end = header_end(text, whole.start(), start);
                 }
                 if start < end && (rule.holds)(Candidate::within(text, start, end)) {
                     spans.push(Span { start, end, kind: rule.name });

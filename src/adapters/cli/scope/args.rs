@@ -8,8 +8,8 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use bailiwick_config::{
-    AfterUntrusted, NetworkRule, OtherHosts, PreviewMode, ProcessLifetime, SandboxLevel, ShellMode, UndoMode,
-    VisibleInput,
+    AfterUntrusted, NetworkRule, OtherHosts, PreviewMode, ProcessLifetime, SandboxLevel, SecretCommands,
+    SecretMode, ShellMode, UndoMode, VisibleInput,
 };
 use bailiwick_contract::Capability;
 
@@ -165,6 +165,14 @@ pub struct ScopeEditArgs {
     #[arg(long, value_name = "WHAT", hide = true,
         value_parser = word::<PreviewMode>(&["show", "off"]))]
     pub preview: Option<PreviewMode>,
+    /// What answers show in the place of secrets: off, redact or handles. The concept page of secrets explains it
+    #[arg(long, value_name = "WHAT", hide = true,
+        value_parser = word::<SecretMode>(&["off", "redact", "handles"]))]
+    pub secrets: Option<SecretMode>,
+    /// Whether commands are given secrets by their handles: ask or allow
+    #[arg(long, value_name = "WHAT", hide = true,
+        value_parser = word::<SecretCommands>(&["ask", "allow"]))]
+    pub secret_commands: Option<SecretCommands>,
     /// Let sandboxed commands read this folder
     #[arg(long, value_name = "FOLDER")]
     pub read_path: Vec<PathBuf>,

@@ -57,6 +57,8 @@ fn edit(home: &Home, scope: &mut ScopeConfig, args: &ScopeEditArgs) -> Result<()
     policy.shell = args.shell.unwrap_or(policy.shell);
     policy.undo = args.undo.unwrap_or(policy.undo);
     policy.preview = args.preview.unwrap_or(policy.preview);
+    policy.secrets = args.secrets.unwrap_or(policy.secrets);
+    policy.secret_commands = args.secret_commands.unwrap_or(policy.secret_commands);
     policy.process_lifetime = args.process_lifetime.unwrap_or(policy.process_lifetime);
     read_paths(policy, &args.read_path)?;
     search_path(policy, &args.search_path)?;

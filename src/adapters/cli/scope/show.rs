@@ -1,6 +1,9 @@
 //! `scope show`: everything about one scope, and what it comes to with all defaults.
 
-use bailiwick_config::{AfterUntrusted, NetworkRule, OtherHosts, PreviewMode, ScopeConfig, ScopePolicy};
+use bailiwick_config::{
+    AfterUntrusted, NetworkRule, OtherHosts, PreviewMode, ScopeConfig, ScopePolicy, SecretCommands,
+    SecretMode,
+};
 use bailiwick_contract::{Failure, ScopeType};
 use bailiwick_policy::RootPaths;
 
@@ -59,6 +62,22 @@ fn asked_words(policy: &ScopePolicy) -> String {
     lines.join("\n")
 }
 
+/// Returns what clients see of secrets, where that is not what there is.
+fn secret_words(policy: &ScopePolicy) -> Option<&'static str> {
+    match (policy.secrets, policy.secret_commands) {
+        (SecretMode::Off, _) => None,
+        (SecretMode::Redact, _) => Some("answers show marks in their place, which clients cannot write back"),
+        (SecretMode::Handles, SecretCommands::Ask) => Some(
+            "answers show handles in their place, which stand for the values in what clients write;\n\
+             commands are given them with your approval only",
+        ),
+        (SecretMode::Handles, SecretCommands::Allow) => Some(
+            "answers show handles in their place, which stand for the values in what clients write\n\
+             and in the commands that they run",
+        ),
+    }
+}
+
 fn text(scope: &ScopeConfig, effective: &Effective, tokens: &[String]) -> Result<String, Failure> {
     let mut lines = vec![("type", type_name(scope).to_owned())];
     let roots: Vec<String> = effective
@@ -115,6 +134,9 @@ fn text(scope: &ScopeConfig, effective: &Effective, tokens: &[String]) -> Result
     } else {
         lines.push(("screens", screen_words(scope)));
         lines.extend(input_words(scope).map(|words| ("input", words)));
+    }
+    if let Some(words) = secret_words(&scope.policy) {
+        lines.push(("secrets", words.to_owned()));
     }
     let asked = asked_words(&scope.policy);
     if !asked.is_empty() {

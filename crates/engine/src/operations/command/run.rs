@@ -87,7 +87,12 @@ impl Operation for Op {
     type Input = Input;
     type Options = Options;
     type Output = CommandOutput;
-    const JUDGED: JudgedFields<Input> = JudgedFields::command(|input| Some(input.command.clone()));
+    const JUDGED: JudgedFields<Input> = JudgedFields::command(|input: &Input| Some(input.command.clone()))
+        .with_handles(&[
+            HandleUsage::Words.of("command", &[]),
+            HandleUsage::Input.of("env", &[]),
+            HandleUsage::Input.of("stdin", &[]),
+        ]);
 }
 
 impl RunAsync for Op {

@@ -49,7 +49,8 @@ impl Operation for Op {
     type Input = Input;
     type Options = Options;
     type Output = write::Output;
-    const JUDGED: JudgedFields<Input> = JudgedFields::NONE;
+    const JUDGED: JudgedFields<Input> =
+        JudgedFields::NONE.with_handles(&[HandleUsage::Content.of("content", &[])]);
 }
 
 impl RunBlocking for Op {

@@ -249,7 +249,11 @@ impl Operation for Op {
     type Input = Input;
     type Options = Options;
     type Output = Output;
-    const JUDGED: JudgedFields<Input> = JudgedFields::paths(patch_plan::paths);
+    const JUDGED: JudgedFields<Input> = JudgedFields::paths(patch_plan::paths).with_handles(&[
+        HandleUsage::Content.of("edits", &["old", "new"]),
+        HandleUsage::Patch.of("patch", &[]),
+        HandleUsage::Content.of("lines", &["new"]),
+    ]);
 }
 
 impl RunBlocking for Op {

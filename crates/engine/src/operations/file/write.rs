@@ -96,7 +96,8 @@ impl Operation for Op {
     type Input = Input;
     type Options = Options;
     type Output = Output;
-    const JUDGED: JudgedFields<Input> = JudgedFields::NONE;
+    const JUDGED: JudgedFields<Input> =
+        JudgedFields::NONE.with_handles(&[HandleUsage::Content.of("content", &[])]);
 }
 
 impl RunBlocking for Op {

@@ -77,7 +77,8 @@ impl Operation for Op {
     type Input = Input;
     type Options = Options;
     type Output = CommandOutput;
-    const JUDGED: JudgedFields<Input> = JudgedFields::NONE;
+    const JUDGED: JudgedFields<Input> = JudgedFields::NONE
+        .with_handles(&[HandleUsage::Words.of("args", &[]), HandleUsage::Input.of("env", &[])]);
 
     // Which command it is comes out of the manifest; `Permit::judge_command` judges it then.
 }

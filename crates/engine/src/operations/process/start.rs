@@ -65,7 +65,8 @@ impl Operation for Op {
     type Input = Input;
     type Options = Options;
     type Output = ProcessStart;
-    const JUDGED: JudgedFields<Input> = JudgedFields::command(|input| Some(input.command.clone()));
+    const JUDGED: JudgedFields<Input> = JudgedFields::command(|input: &Input| Some(input.command.clone()))
+        .with_handles(&[HandleUsage::Words.of("command", &[]), HandleUsage::Input.of("env", &[])]);
 }
 
 impl RunAsync for Op {

@@ -86,7 +86,8 @@ impl Operation for Op {
     type Input = Input;
     type Options = NoFields;
     type Output = Output;
-    const JUDGED: JudgedFields<Input> = JudgedFields::NONE;
+    const JUDGED: JudgedFields<Input> =
+        JudgedFields::NONE.with_handles(&[HandleUsage::Input.of("text", &[])]);
 }
 
 impl RunAsync for Op {
