@@ -5,6 +5,7 @@ mod capture;
 mod clipboard;
 mod control;
 mod scope;
+mod dialogs;
 mod display;
 mod element_actions;
 mod elements;

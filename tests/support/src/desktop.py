@@ -2,6 +2,8 @@
 
 import json
 import os
+import shutil
+import subprocess
 import sys
 
 import gi
@@ -11,11 +13,13 @@ gi.require_version("Gtk", "3.0")
 from gi.repository import Gdk, GLib, Gtk  # noqa: E402
 
 KIND = sys.argv[1]
-window = Gtk.Window(title=sys.argv[2])
+is_dialog = KIND in ("question", "login")
+window = (Gtk.Dialog if is_dialog else Gtk.Window)(title=sys.argv[2])
 window.set_default_size(600, 500)
 window.connect("destroy", Gtk.main_quit)
-outer = Gtk.Box(orientation=Gtk.Orientation.VERTICAL)
-window.add(outer)
+outer = window.get_content_area() if is_dialog else Gtk.Box(orientation=Gtk.Orientation.VERTICAL)
+if not is_dialog:
+    window.add(outer)
 
 
 def say(*words):
@@ -45,6 +49,43 @@ def modal():
     # It does not return before the dialog is answered.
     dialog.run()
     dialog.destroy()
+
+
+def question():
+    # Cancel closes it, Save only says that it was pressed.
+    name, status = Gtk.Entry(), Gtk.Label(label="Save the changes?")
+    name.get_accessible().set_name("File name")
+    name.connect("changed", lambda it: say("name", it.get_text()))
+    add(status, name)
+    window.add_button("Cancel", Gtk.ResponseType.CANCEL)
+    window.add_button("Save", Gtk.ResponseType.OK)
+
+    def response(_, answer):
+        say("response", "save" if answer == Gtk.ResponseType.OK else "cancel")
+        status.set_text("Saved") if answer == Gtk.ResponseType.OK else window.hide()
+
+    window.connect("response", response)
+
+
+def login():
+    user, secret = Gtk.Entry(), Gtk.Entry()
+    user.get_accessible().set_name("User")
+    user.connect("changed", lambda it: say("user", it.get_text()))
+    secret.set_visibility(False)
+    secret.get_accessible().set_name("Password")
+    add(user, secret)
+    window.add_button("Cancel", Gtk.ResponseType.CANCEL)
+    window.add_button("OK", Gtk.ResponseType.OK)
+    window.connect("response", lambda _, answer: say("response", int(answer)))
+
+
+def ask():
+    dialog = Gtk.Dialog(title="Question", transient_for=window, modal=True)
+    dialog.get_content_area().add(Gtk.Label(label="Sure?"))
+    dialog.add_button("OK", Gtk.ResponseType.OK)
+    dialog.connect("response", lambda it, _: it.destroy())
+    dialog.show_all()
+    say("opens")
 
 
 rows = []
@@ -180,6 +221,13 @@ def change(words):
         say(len(secret.get_text()))
     elif words[0] == "show":
         shows.update(words[1:])
+    elif words[0] == "ask":
+        GLib.idle_add(ask)
+    elif words[0] == "child":
+        # A process of this name, which ends with this program.
+        program = os.path.join(os.environ["HOME"], words[1])
+        shutil.copy("/bin/cat", program)
+        children.append(subprocess.Popen([program], stdin=subprocess.PIPE))
     elif words[0] == "title":
         window.set_title(" ".join(words[1:]))
     elif words[0] == "rows":
@@ -237,7 +285,7 @@ def pad():
     outer.set_child_packing(written, True, True, 0, Gtk.PackType.START)
 
 
-shows = set()
+shows, children = set(), []
 written = Gtk.TextView()
 secret = Gtk.Entry()
 
@@ -256,6 +304,10 @@ elif KIND == "grid":
 elif KIND == "pad":
     pad()
     written.grab_focus()
+elif KIND == "question":
+    question()
+elif KIND == "login":
+    login()
 elif KIND == "ends":
     for label, does in (("Modal", modal), ("Quit", quit_at_once)):
         made = Gtk.Button(label=label)

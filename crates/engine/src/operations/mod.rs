@@ -6,6 +6,7 @@ pub mod code;
 pub mod codex;
 pub mod command;
 pub mod computer;
+pub mod dialog;
 pub mod file;
 pub mod git;
 pub mod history;
@@ -32,6 +33,7 @@ pub static FAMILIES: &[&Family] = &[
     &ui::FAMILY,
     &input::FAMILY,
     &menu::FAMILY,
+    &dialog::FAMILY,
     &window::FAMILY,
     &clipboard::FAMILY,
     &codex::FAMILY,

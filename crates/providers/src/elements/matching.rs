@@ -129,7 +129,7 @@ fn anchors(listed: &[ListedElement], name: &str) -> Vec<usize> {
 }
 
 /// Writes a name as it is compared: small letters, words apart, without marks. One of marks alone stays as it is.
-fn plain_words(text: &str) -> String {
+pub(super) fn plain_words(text: &str) -> String {
     let text = text.to_lowercase();
     let words: Vec<&str> =
         text.split(|it: char| !it.is_alphanumeric()).filter(|word| !word.is_empty()).collect();

@@ -72,8 +72,12 @@ fn bars(tree: &ElementTree) -> Vec<usize> {
 }
 
 fn same_title(one: &str, other: &str) -> bool {
-    let without_dots = |text: &str| text.trim().trim_end_matches(['.', '…']).trim_end().to_owned();
-    without_dots(one) == without_dots(other)
+    plain_title(one) == plain_title(other)
+}
+
+/// Returns a title without dots at its end: they do not count.
+pub(super) fn plain_title(title: &str) -> &str {
+    title.trim().trim_end_matches(['.', '…']).trim_end()
 }
 
 fn add(tree: &ElementTree, menu: usize, depth: usize, entries: &mut Vec<MenuEntry>) {

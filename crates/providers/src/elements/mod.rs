@@ -5,6 +5,7 @@
 //! one that was seen is not acted on.
 
 mod access;
+mod dialogs;
 mod identity;
 mod lines;
 mod matching;
@@ -17,11 +18,12 @@ mod snapshot;
 mod store;
 
 pub use access::Elements;
+pub use dialogs::{buttons_titled, dismissing_button, text_fields};
 pub use identity::{Identity, identify, resolve, resolve_out_of_view};
 pub use lines::{is_checkable, line, quoted};
 pub use matching::{Candidate, Description, FindResult, find_element, item_name, items_named};
 pub use menus::{MenuEntry, MenuPathError, is_submenu, menu_entries, menu_entry};
 pub use outcome::{ActionEffect, Change, compare};
-pub use scene::{SceneError, WindowScene, judge_again, scene};
+pub use scene::{SceneError, WindowScene, judge_again, scene, windows_of_program};
 pub use snapshot::{ListedElement, Snapshot, View, has_number, has_text, see};
 pub use store::{Owner, Snapshots};

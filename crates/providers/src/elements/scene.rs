@@ -64,6 +64,18 @@ pub fn judge_again(
     unchanged(displays, rules, &scene.window).map(|(_, siblings)| siblings)
 }
 
+/// Returns the ids of the shown windows of the program of a window, with its own.
+///
+/// # Errors
+/// [`SceneError`] has them.
+pub fn windows_of_program(
+    displays: &Displays,
+    rules: &ScreenRules,
+    id: &str,
+) -> Result<Vec<String>, SceneError> {
+    judged(displays, rules, id).map(|(_, siblings)| siblings)
+}
+
 fn unchanged(
     displays: &Displays,
     rules: &ScreenRules,

@@ -121,6 +121,11 @@ impl ClosedProcesses {
         // What is above them all is the session, which is not theirs.
         Self(above.collect())
     }
+
+    /// Returns whether a process is one of them.
+    pub fn has(&self, pid: Option<u32>) -> bool {
+        pid.is_some_and(|pid| self.0.contains(&pid))
+    }
 }
 
 /// Makes input if every receiver of it may get it at that instant; with [`InputMode::Judge`] it is judged only.
@@ -287,7 +292,7 @@ fn is_own_menu(is_closed: &[bool], closed: &ClosedProcesses, scene: &InputScene)
     };
     let is_menu = |window: &Window| window.unmanaged && window.mapped && window.pid == active.pid;
     let all_open = scene.windows.iter().zip(is_closed).all(|(window, is_closed)| {
-        !window.mapped || (!is_closed && !is_bailiwicks(closed, window.pid) && !is_terminal(names(window)))
+        !window.mapped || (!is_closed && !closed.has(window.pid) && !is_terminal(names(window)))
     });
     active.pid.is_some() && scene.windows.iter().any(is_menu) && all_open
 }
@@ -314,7 +319,7 @@ fn open(
     }
     let pids = std::iter::once(window.pid).chain(receiver.inner.iter().map(|it| it.pid));
     for pid in pids {
-        if is_bailiwicks(closed, pid) {
+        if closed.has(pid) {
             return Err(InputError::Prompt);
         }
     }
@@ -327,10 +332,6 @@ fn open(
         return Err(InputError::Withheld);
     }
     Ok(())
-}
-
-fn is_bailiwicks(closed: &ClosedProcesses, pid: Option<u32>) -> bool {
-    pid.is_some_and(|pid| closed.0.contains(&pid))
 }
 
 fn names(window: &Window) -> impl Iterator<Item = &str> {

@@ -34,7 +34,7 @@ Flags for every operation:
 Examples:
   bailiwick call file.read hello.txt --scope app --json
 
-Operations, as FAMILY.NAME:
+Operations, as FAMILY.NAME; `bailiwick call OPERATION --help` shows its fields:
 "
     .to_owned();
     for family in FAMILIES {
@@ -51,7 +51,6 @@ Operations, as FAMILY.NAME:
         }
         let _ = writeln!(text, "{line}");
     }
-    text.push_str("\n`bailiwick call OPERATION --help` shows the fields of one, and what it does.\n");
     text
 }
 

@@ -15,6 +15,8 @@ mod r#type;
 
 use crate::registry::{Entry, Family};
 
+pub(super) use refusal::prompt;
+
 /// The family's table.
 pub static FAMILY: Family =
     Family { name: "input", summary: "Use pointer and keyboard, as the user does.", operations: &OPERATIONS };

@@ -14,12 +14,7 @@ pub(super) fn refused(error: InputError) -> Failure {
     match error {
         InputError::Withheld => withheld("the window that would get the input"),
         InputError::Terminal => ui::terminal(),
-        InputError::Prompt => Failure::denied(
-            "bailiwick-windows",
-            "the window is one in which Bailiwick or the client that asks runs: it gets no input",
-        )
-        .at_stage(StageName::Screen)
-        .hint("Only the user answers there."),
+        InputError::Prompt => prompt(),
         InputError::Unknown => Failure::denied(
             "unknown-windows",
             "nobody knows which program would get the input, so it cannot be judged",
@@ -66,6 +61,16 @@ pub(super) fn refused(error: InputError) -> Failure {
         InputError::Gone(window) => unavailable(ScreenError::UnknownWindow(window)),
         InputError::Screen(error) => of_display(error),
     }
+}
+
+/// Creates the failure of a window that only the user answers.
+pub(in crate::operations) fn prompt() -> Failure {
+    Failure::denied(
+        "bailiwick-windows",
+        "the window is one in which Bailiwick or the client that asks runs: it gets no input",
+    )
+    .at_stage(StageName::Screen)
+    .hint("Only the user answers there.")
 }
 
 /// Creates the failure of a display that made no input.

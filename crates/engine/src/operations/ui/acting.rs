@@ -198,7 +198,15 @@ fn find_by(
     Ok(CurrentElement { scene, element })
 }
 
-fn snapshot_of(cx: &Context, permit: &Permit, id: &str) -> Result<Arc<Snapshot>, Failure> {
+/// Returns a snapshot of the caller.
+///
+/// # Errors
+/// `stale_snapshot`.
+pub(in crate::operations) fn snapshot_of(
+    cx: &Context,
+    permit: &Permit,
+    id: &str,
+) -> Result<Arc<Snapshot>, Failure> {
     let known = cx.service.elements.snapshots.get(&owner(cx, permit)?, id);
     known.ok_or_else(|| stale("the snapshot is unknown or too old"))
 }

@@ -13,7 +13,7 @@ use crate::registry::Context;
 pub(super) const LONGEST: usize = 100_000;
 
 /// What an element is set to.
-pub(super) enum Setting {
+pub(in crate::operations) enum Setting {
     Text(String),
     Number(f64),
 }
@@ -122,6 +122,25 @@ pub(super) fn set(
     };
     acted.effect = Some(effect.as_str());
     acted.new = new.ok().filter(|_| is_shown).map(|new| new.shown());
+    Ok(acted)
+}
+
+/// Sets an element as [`set`] does, and notes it for the history.
+///
+/// # Errors
+/// As [`set`].
+pub(in crate::operations) fn set_one(
+    cx: &Context,
+    permit: &Permit,
+    found: &CurrentElement,
+    setting: &Setting,
+) -> Result<ActionOutput, Failure> {
+    let acted = set(cx, permit, found, setting)?;
+    let role = found.element.role.name();
+    cx.summarize(match acted.effect {
+        None => format!("would set a {role}"),
+        Some(effect) => format!("set a {role} in a window of {}: {effect}", found.scene.window.app),
+    });
     Ok(acted)
 }
 

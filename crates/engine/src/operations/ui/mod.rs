@@ -25,10 +25,13 @@ mod wait;
 use crate::registry::{Entry, Family};
 
 pub(super) use acting::{
-    ACTION, Action, ActionOutput, CurrentElement, ElementName, act, find, owner, scene_of_target, usable,
+    ACTION, Action, ActionOutput, CurrentElement, ElementName, act, find, owner, scene_of_target,
+    snapshot_of, usable,
 };
+pub(super) use content::{Setting, set_one};
+pub(super) use press::press;
 pub(super) use refusal::{failed, terminal, unread};
-pub(super) use see::{READING, fit_lines, target_scene};
+pub(super) use see::{READING, USUAL, fit_lines, listed, room, target_scene, target_window};
 
 /// The family's table.
 pub static FAMILY: Family = Family {

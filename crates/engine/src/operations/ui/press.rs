@@ -28,19 +28,30 @@ impl Operation for Op {
 
 impl RunBlocking for Op {
     fn run(cx: &Context, permit: &Permit, _: &NoFields, _: &NoFields) -> Result<ActionOutput, Failure> {
-        let found = find(cx, permit, ElementName::of_target(permit)?)?;
-        let CurrentElement { element, .. } = &found;
-        // Activating a field sends the form that it is in.
-        if !element.abilities.has(Ability::Act) || element.role == Role::TextField {
-            return Err(failed(AccessibilityError::Unable));
-        }
-        let action = Action {
-            verbs: ("press", "pressed"),
-            path: "action",
-            act: &|source, display, id| source.press(display, id),
-            is_done: None,
-            toggles: matches!(element.role, Role::CheckBox | Role::Switch | Role::ToggleButton),
-        };
-        act(cx, permit, &found, &action)
+        press(cx, permit, &find(cx, permit, ElementName::of_target(permit)?)?)
     }
+}
+
+/// Presses an element that was found again.
+///
+/// # Errors
+/// A code for each reason. After `target_unresponsive` it may be done, or still be.
+pub(in crate::operations) fn press(
+    cx: &Context,
+    permit: &Permit,
+    found: &CurrentElement,
+) -> Result<ActionOutput, Failure> {
+    let element = &found.element;
+    // Activating a field sends the form that it is in.
+    if !element.abilities.has(Ability::Act) || element.role == Role::TextField {
+        return Err(failed(AccessibilityError::Unable));
+    }
+    let action = Action {
+        verbs: ("press", "pressed"),
+        path: "action",
+        act: &|source, display, id| source.press(display, id),
+        is_done: None,
+        toggles: matches!(element.role, Role::CheckBox | Role::Switch | Role::ToggleButton),
+    };
+    act(cx, permit, found, &action)
 }

@@ -16,7 +16,7 @@ use crate::operations::screen::unavailable;
 pub struct Op;
 
 /// How many elements are listed, where nothing else is said.
-const USUAL: usize = 120;
+pub(in crate::operations) const USUAL: usize = 120;
 /// The most elements that are listed.
 pub(super) const MOST: usize = 1_000;
 /// What of an answer is not elements.
@@ -100,32 +100,48 @@ impl RunBlocking for Op {
         if !(1..=MOST).contains(&most) {
             return Err(Failure::invalid("options.maxResults", format!("`maxResults` is from 1 to {MOST}")));
         }
-        let rules = permit.screen()?;
-        let (displays, elements) = (&cx.service.displays, &cx.service.elements);
         let scene = target_scene(cx, permit)?;
         let filter = ElementFilter::new(input.text.as_deref(), input.roles.as_deref());
         let is_wanted = |element: &Element, name: &str| filter.matches(element, name);
-        let (snapshot, seen, is_cut) =
-            see(elements.source.as_ref(), &scene, View::Shown, most, &is_wanted).map_err(unread)?;
-        // Values and names were read since the window was judged.
-        judge_again(displays, rules, &scene).map_err(unread)?;
-        let mut output = Output {
-            snapshot: snapshot.id.clone(),
+        let (snapshot, elements, truncated) =
+            listed(cx, permit, &scene, most, &is_wanted, &mut room(permit))?;
+        cx.summarize(format!("{} elements", elements.len()));
+        Ok(Output {
+            snapshot,
             window: scene.window.id.clone(),
             title: quoted(&scene.window.title),
-            elements: Vec::new(),
+            elements,
             complete: scene.tree.complete,
-            truncated: false,
-        };
-        let lines = seen
-            .iter()
-            .map(|it| line(&it.id, &scene.tree.elements[it.at], &it.name, it.value.as_deref(), it.place));
-        let (lines, is_shortened) = fit_lines(permit, lines);
-        (output.elements, output.truncated) = (lines, is_cut || is_shortened);
-        elements.snapshots.add(owner(cx, permit)?, snapshot);
-        cx.summarize(format!("{} elements", output.elements.len()));
-        Ok(output)
+            truncated,
+        })
     }
+}
+
+/// Lists what shows in a window, as far as there is room, and takes a snapshot of it. Returns its id, the lines, and whether
+/// there is more.
+///
+/// # Errors
+/// A code for each reason.
+pub(in crate::operations) fn listed(
+    cx: &Context,
+    permit: &Permit,
+    scene: &WindowScene,
+    most: usize,
+    is_wanted: &dyn Fn(&Element, &str) -> bool,
+    room: &mut usize,
+) -> Result<(String, Vec<String>, bool), Failure> {
+    let elements = &cx.service.elements;
+    let (snapshot, seen, is_cut) =
+        see(elements.source.as_ref(), scene, View::Shown, most, is_wanted).map_err(unread)?;
+    // Values and names were read since the window was judged.
+    judge_again(&cx.service.displays, permit.screen()?, scene).map_err(unread)?;
+    let lines = seen
+        .iter()
+        .map(|it| line(&it.id, &scene.tree.elements[it.at], &it.name, it.value.as_deref(), it.place));
+    let (lines, is_shortened) = fit_into(room, lines);
+    let id = snapshot.id.clone();
+    elements.snapshots.add(owner(cx, permit)?, snapshot);
+    Ok((id, lines, is_cut || is_shortened))
 }
 
 /// Which elements are meant, by their names and roles.
@@ -154,12 +170,20 @@ pub(in crate::operations) fn fit_lines(
     permit: &Permit,
     lines: impl Iterator<Item = String>,
 ) -> (Vec<String>, bool) {
-    let mut room = permit.limits().max_output_bytes.saturating_sub(FRAME_BYTES);
+    fit_into(&mut room(permit), lines)
+}
+
+/// Returns the bytes that an answer has for lines.
+pub(in crate::operations) fn room(permit: &Permit) -> usize {
+    permit.limits().max_output_bytes.saturating_sub(FRAME_BYTES)
+}
+
+fn fit_into(room: &mut usize, lines: impl Iterator<Item = String>) -> (Vec<String>, bool) {
     let mut fitting = Vec::new();
     for line in lines {
         // As JSON has it, with its quotes escaped.
         match room.checked_sub(line.len() + line.matches(['"', '\\']).count() + 3) {
-            Some(left) => room = left,
+            Some(left) => *room = left,
             None => return (fitting, true),
         }
         fitting.push(line);
@@ -171,7 +195,7 @@ pub(in crate::operations) fn fit_lines(
 ///
 /// # Errors
 /// `not_found` where the user works in no window that the scope shows.
-pub(super) fn target_window(cx: &Context, permit: &Permit) -> Result<String, Failure> {
+pub(in crate::operations) fn target_window(cx: &Context, permit: &Permit) -> Result<String, Failure> {
     match permit.id() {
         Some(window) => Ok(window.to_owned()),
         None => active_window(&cx.service.displays, permit.screen()?),

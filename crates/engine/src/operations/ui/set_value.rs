@@ -1,7 +1,7 @@
 //! `ui.set_value`: set the value of an element.
 
 use super::acting::{ACTION, ActionOutput, ElementName};
-use super::content::{Setting, set};
+use super::content::{Setting, set_one};
 use crate::registry::prelude::*;
 
 /// The operation.
@@ -36,15 +36,6 @@ impl RunBlocking for Op {
     fn run(cx: &Context, permit: &Permit, input: &Input, _: &NoFields) -> Result<ActionOutput, Failure> {
         let name = ElementName::of_target(permit)?;
         let (found, setting) = Setting::find(cx, permit, name, ("input.value", &input.value))?;
-        let acted = set(cx, permit, &found, &setting)?;
-        cx.summarize(match acted.effect {
-            None => format!("would set a {}", found.element.role.name()),
-            Some(effect) => format!(
-                "set a {} in a window of {}: {effect}",
-                found.element.role.name(),
-                found.scene.window.app
-            ),
-        });
-        Ok(acted)
+        set_one(cx, permit, &found, &setting)
     }
 }

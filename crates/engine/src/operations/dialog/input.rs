@@ -1,0 +1,58 @@
+//! `dialog.input`: set a field of a dialog.
+
+use bailiwick_contract::ErrorCode;
+use bailiwick_providers::elements::text_fields;
+
+use super::super::ui::{ActionOutput, ElementName, Setting, set_one, snapshot_of};
+use super::answering::{ANSWER, answerable};
+use crate::registry::prelude::*;
+
+/// The operation.
+pub struct Op;
+
+/// What to set.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct Input {
+    /// The whole new text.
+    pub text: String,
+    /// The id of the field in the snapshot, such as `T1`; default the only text field.
+    pub field: Option<String>,
+}
+
+impl Operation for Op {
+    const SPEC: OperationSpec = OperationSpec {
+        name: "dialog.input",
+        summary: "Set a field of a dialog",
+        details: "Does what ui.set_value does with a field of the dialog. The target is a snapshot from dialog.list. Dialogs that \
+                  ask for a secret are the user's to answer.",
+        example: r#"{"op":"dialog.input","target":"s_0a1b2c3d4e","input":{"text":"Report"}}"#,
+        ..ANSWER
+    };
+    type Input = Input;
+    type Options = NoFields;
+    type Output = ActionOutput;
+    const JUDGED: JudgedFields<Input> = JudgedFields::NONE;
+}
+
+impl RunBlocking for Op {
+    fn run(cx: &Context, permit: &Permit, input: &Input, _: &NoFields) -> Result<ActionOutput, Failure> {
+        let id = permit.id().unwrap_or_default();
+        let snapshot = snapshot_of(cx, permit, id)?;
+        let element = match (&input.field, &text_fields(&snapshot)[..]) {
+            (Some(field), _) => field.clone(),
+            (None, [one]) => one.clone(),
+            (None, []) => {
+                return Err(Failure::new(ErrorCode::ElementNotFound, "the dialog has no text field"));
+            }
+            (None, _) => {
+                return Err(Failure::new(ErrorCode::AmbiguousTarget, "the dialog has several text fields")
+                    .detail("field", "input.field")
+                    .hint("Name the field by its id; dialog.list lists them."));
+            }
+        };
+        let name = ElementName { element: &element, snapshot: id };
+        let (found, setting) = Setting::find(cx, permit, name, ("input.text", &input.text))?;
+        set_one(cx, permit, &answerable(cx, found)?, &setting)
+    }
+}

@@ -1,0 +1,62 @@
+//! `dialog.press`: press a button of a dialog.
+
+use bailiwick_contract::ErrorCode;
+use bailiwick_providers::elements::{buttons_titled, quoted};
+
+use super::super::ui::{ActionOutput, ElementName, find, press, snapshot_of};
+use super::answering::{ANSWER, answerable};
+use crate::registry::prelude::*;
+
+/// The operation.
+pub struct Op;
+
+/// Which button.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct Input {
+    /// The whole title of the button, such as `Save`. Dots at its end do not count.
+    pub button: String,
+}
+
+impl Operation for Op {
+    const SPEC: OperationSpec = OperationSpec {
+        name: "dialog.press",
+        summary: "Press a button of a dialog",
+        details: "Does what ui.press does with the only button of the dialog that has the title. The target is a snapshot from \
+                  dialog.list. Dialogs that ask for a secret are the user's to answer.",
+        example: r#"{"op":"dialog.press","target":"s_0a1b2c3d4e","input":{"button":"Save"}}"#,
+        ..ANSWER
+    };
+    type Input = Input;
+    type Options = NoFields;
+    type Output = ActionOutput;
+    const JUDGED: JudgedFields<Input> = JudgedFields::NONE;
+}
+
+impl RunBlocking for Op {
+    fn run(cx: &Context, permit: &Permit, input: &Input, _: &NoFields) -> Result<ActionOutput, Failure> {
+        let id = permit.id().unwrap_or_default();
+        let snapshot = snapshot_of(cx, permit, id)?;
+        let titled = buttons_titled(&snapshot, &input.button);
+        let title = quoted(&input.button);
+        let element = match &titled[..] {
+            [one] => one,
+            [] => {
+                return Err(Failure::new(
+                    ErrorCode::ElementNotFound,
+                    format!("the dialog has no button {title}"),
+                )
+                .detail("field", "input.button")
+                .hint("dialog.list lists the buttons."));
+            }
+            _ => {
+                let why = format!("the dialog has several buttons {title}");
+                return Err(Failure::new(ErrorCode::AmbiguousTarget, why)
+                    .detail("field", "input.button")
+                    .hint("Use ui.press with the element's id."));
+            }
+        };
+        let found = answerable(cx, find(cx, permit, ElementName { element, snapshot: id })?)?;
+        press(cx, permit, &found)
+    }
+}

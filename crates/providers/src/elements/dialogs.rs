@@ -1,0 +1,155 @@
+//! Dialogs among the windows of a program, and their buttons. Mathematics only.
+
+use bailiwick_platform::accessibility::{Role, State};
+
+use super::matching::plain_words;
+use super::menus::plain_title;
+use super::scene::WindowScene;
+use super::snapshot::Snapshot;
+
+/// What the button is called that closes a dialog and leaves everything as it is.
+const CANCEL: &[&str] = &[
+    "cancel",
+    "abbrechen",
+    "annuler",
+    "cancelar",
+    "annulla",
+    "annuleren",
+    "anuluj",
+    "avbryt",
+    "annuller",
+    "peruuta",
+    "storno",
+    "zrušit",
+    "mégse",
+    "iptal",
+    "отмена",
+    "скасувати",
+    "取消",
+    "キャンセル",
+    "취소",
+    "إلغاء",
+    "ביטול",
+];
+
+/// What the buttons of a dialog are called that only shows something.
+const CLOSE: &[&str] = &[
+    "ok",
+    "close",
+    "dismiss",
+    "schließen",
+    "fermer",
+    "cerrar",
+    "fechar",
+    "chiudi",
+    "sluiten",
+    "zamknij",
+    "stäng",
+    "lukk",
+    "luk",
+    "sulje",
+    "zavřít",
+    "bezárás",
+    "kapat",
+    "закрыть",
+    "закрити",
+    "关闭",
+    "確定",
+    "閉じる",
+    "닫기",
+    "확인",
+];
+
+impl WindowScene {
+    /// Returns whether the window is a dialog: it is called one, or belongs to another window.
+    pub fn is_dialog(&self) -> bool {
+        let top = self.tree.elements.first();
+        let is_called_one = top.is_some_and(|top| top.role == Role::Dialog || top.states.has(State::Modal));
+        is_called_one || (self.window.owner.is_some() && !self.window.unmanaged)
+    }
+
+    /// Returns whether the window asks for a secret.
+    pub fn asks_for_secret(&self) -> bool {
+        self.tree.elements.iter().any(|it| it.role == Role::PasswordField && it.states.has(State::Visible))
+    }
+}
+
+/// Returns the ids of a snapshot's buttons that have a title, sorted.
+pub fn buttons_titled(snapshot: &Snapshot, title: &str) -> Vec<String> {
+    let wanted = plain_title(title);
+    buttons(snapshot).filter(|(_, name)| plain_title(name) == wanted).map(|(id, _)| id.to_owned()).collect()
+}
+
+/// Returns the id of the button that closes a dialog and changes nothing: the only one that cancels, or any where every one of
+/// them only closes it. Nothing, where that is not plain.
+pub fn dismissing_button(snapshot: &Snapshot) -> Option<String> {
+    let called = |names: &[&str], name: &str| names.contains(&plain_words(name).as_str());
+    let cancelling: Vec<_> = buttons(snapshot).filter(|(_, name)| called(CANCEL, name)).collect();
+    match cancelling[..] {
+        [(id, _)] => return Some(id.to_owned()),
+        [] => {}
+        _ => return None,
+    }
+    let only_closes = buttons(snapshot).all(|(_, name)| called(CLOSE, name));
+    buttons(snapshot).map(|(id, _)| id.to_owned()).min().filter(|_| only_closes)
+}
+
+/// Returns the ids of a snapshot's text fields.
+pub fn text_fields(snapshot: &Snapshot) -> Vec<String> {
+    let all = snapshot.elements.iter();
+    all.filter(|(_, it)| it.role == Role::TextField).map(|(id, _)| id.clone()).collect()
+}
+
+fn buttons(snapshot: &Snapshot) -> impl Iterator<Item = (&str, &str)> {
+    let all =
+        snapshot.elements.iter().filter(|(_, it)| it.role == Role::Button && !it.name.trim().is_empty());
+    all.map(|(id, it)| (id.as_str(), it.name.as_str()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use bailiwick_platform::accessibility::RuntimeId;
+
+    use super::*;
+    use crate::elements::Identity;
+
+    fn snapshot(names: &[&str]) -> Snapshot {
+        let button = |(at, name): (usize, &&str)| {
+            let id = RuntimeId { program: ":1.5".to_owned(), path: format!("/{at}") };
+            let context = [0; 32];
+            let name = (*name).to_owned();
+            (format!("B{at}"), Identity { id, role: Role::Button, name, context, needs_context: false })
+        };
+        let elements: HashMap<_, _> = names.iter().enumerate().map(button).collect();
+        Snapshot { id: "s_1".to_owned(), window: ":9/0x1".to_owned(), pid: None, elements }
+    }
+
+    #[test]
+    fn a_dialog_is_dismissed_only_by_a_button_that_plainly_changes_nothing() {
+        let dismissed_by = |names: &[&str]| dismissing_button(&snapshot(names));
+        assert_eq!(dismissed_by(&["Delete", "Cancel"]).as_deref(), Some("B1"));
+        assert_eq!(dismissed_by(&["Abbrechen", "Löschen"]).as_deref(), Some("B0"));
+        assert_eq!(dismissed_by(&["OK"]).as_deref(), Some("B0"));
+        assert_eq!(dismissed_by(&["OK", "Close"]).as_deref(), Some("B0"));
+        for unclear in [
+            &["Delete"][..],
+            &["Close", "Keep"],
+            &["OK", "Apply"],
+            &["Yes", "No"],
+            &[],
+            &["Cancel", "Cancel"],
+        ] {
+            assert_eq!(dismissed_by(unclear), None, "{unclear:?}");
+        }
+    }
+
+    #[test]
+    fn a_button_is_meant_by_its_whole_title() {
+        let dialog = snapshot(&["Save", "Save as…", "Save"]);
+        assert_eq!(buttons_titled(&dialog, "Save as"), ["B1"]);
+        assert_eq!(buttons_titled(&dialog, "Save").len(), 2);
+        assert_eq!(buttons_titled(&dialog, "Sav"), Vec::<String>::new());
+    }
+}

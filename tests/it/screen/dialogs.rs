@@ -1,0 +1,156 @@
+//! Dialogs of a real program of GTK, which prints what it receives.
+
+use serde_json::{Value, json};
+
+use super::elements::{element, see, service};
+use super::scope::refusal;
+use support::desktop::Desktop;
+use support::service::TestService;
+
+fn ask(op: &str, target: &str, input: Value) -> Value {
+    json!({"scope": "app", "op": op, "target": target, "input": input})
+}
+
+/// Returns the only dialog that the program of a window shows.
+async fn only_dialog(host: &TestService, desktop: &Desktop) -> Value {
+    let listed = host.data(ask("dialog.list", &desktop.window(), json!({}))).await;
+    let dialogs = listed["dialogs"].as_array().expect("dialogs");
+    assert!(dialogs.len() == 1 && listed["complete"] == true, "{listed:#}");
+    dialogs[0].clone()
+}
+
+fn snapshot(dialog: &Value) -> &str {
+    dialog["snapshot"].as_str().expect("a snapshot")
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_dialog_is_filled_in_answered_and_dismissed() {
+    let mut desktop = Desktop::start("question", "Question");
+    let host = service(&desktop, json!({}));
+    let dialog = only_dialog(&host, &desktop).await;
+    let id = snapshot(&dialog);
+    for (op, input, code) in [
+        ("dialog.press", json!({"button": "Sav"}), "element_not_found"),
+        ("dialog.input", json!({"text": "x", "field": "T9"}), "element_not_found"),
+        ("dialog.input", json!({"text": "x", "field": "B1"}), "unsupported_action"),
+    ] {
+        assert_eq!(refusal(&host.send(ask(op, id, input)).await).0, code, "{op}");
+    }
+    assert_eq!(desktop.received(), Vec::<String>::new());
+    let answer = host.data(ask("dialog.input", id, json!({"text": "Report"}))).await;
+    assert_eq!(
+        (&answer["effect"], &answer["new"]),
+        (&json!("confirmed"), &json!("\"Report\"")),
+        "{answer:#}"
+    );
+    let answer = host.data(ask("dialog.press", id, json!({"button": "Save"}))).await;
+    assert_eq!(answer["effect"], "confirmed", "{answer:#}");
+    let mut dry_run = ask("dialog.dismiss", id, json!({}));
+    dry_run["options"] = json!({"dryRun": true});
+    assert_eq!(host.data(dry_run).await["dryRun"], true);
+    let received = desktop.received();
+    assert!(received.ends_with(&["name Report".to_owned(), "response save".to_owned()]), "{received:?}");
+    let answer = host.data(ask("dialog.dismiss", id, json!({}))).await;
+    assert_eq!(answer["effect"], "confirmed", "{answer:#}");
+    assert_eq!(desktop.received(), ["response cancel"]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_dialog_of_a_window_is_listed_with_it_and_closed() {
+    let mut desktop = Desktop::start("ends", "Ends");
+    let host = service(&desktop, json!({}));
+    let none = host.data(ask("dialog.list", &desktop.window(), json!({}))).await;
+    assert_eq!(none["dialogs"], json!([]), "{none:#}");
+    let seen = host.data(see(&desktop)).await;
+    assert_eq!(desktop.change("ask"), ["opens"]);
+    let dialog = only_dialog(&host, &desktop).await;
+    assert_eq!((&dialog["title"], &dialog["owner"]), (&json!("\"Question\""), &json!(desktop.window())));
+    // The window behind it is no dialog, so nothing of it is pressed.
+    let behind = seen["snapshot"].as_str().expect("a snapshot");
+    let refused = host.send(ask("dialog.press", behind, json!({"button": "Quit"}))).await;
+    assert_eq!(refusal(&refused).0, "invalid_request");
+    let answer = host.data(ask("dialog.dismiss", snapshot(&dialog), json!({}))).await;
+    assert_eq!(answer["effect"], "confirmed", "{answer:#}");
+    assert_eq!(desktop.received(), Vec::<String>::new());
+    assert_eq!(host.data(ask("dialog.list", &desktop.window(), json!({}))).await["dialogs"], json!([]));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_dialog_that_asks_for_a_secret_is_listed_by_its_title_and_not_answered() {
+    let mut desktop = Desktop::start("login", "Log in");
+    let host = service(&desktop, json!({}));
+    let dialog = only_dialog(&host, &desktop).await;
+    let expected =
+        json!({"window": desktop.window(), "title": "\"Log in\"", "elements": [], "forUser": true});
+    assert_eq!(dialog, expected);
+    // Its elements can be seen otherwise; it is not answered by that snapshot either.
+    let seen = host.data(see(&desktop)).await;
+    let id = seen["snapshot"].as_str().expect("a snapshot");
+    for (op, input) in [
+        ("dialog.press", json!({"button": "OK"})),
+        ("dialog.input", json!({"text": "ada", "field": field(&seen, "\"User\"")})),
+        ("dialog.dismiss", json!({})),
+    ] {
+        assert_eq!(refusal(&host.send(ask(op, id, input)).await).0, "secure_field", "{op}");
+    }
+    assert_eq!(desktop.received(), Vec::<String>::new());
+}
+
+fn field(seen: &Value, words: &str) -> String {
+    let named = element(seen, words);
+    named.split('@').next().expect("an id").to_owned()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn hidden_dialogs_and_those_of_terminals_are_neither_listed_nor_answered() {
+    let mut desktop = Desktop::start("question", "Question");
+    let host = service(&desktop, json!({"deniedWindows": [{"title": "*vault*"}]}));
+    let window = desktop.window();
+    let dialog = only_dialog(&host, &desktop).await;
+    let id = snapshot(&dialog);
+    let answers = [
+        ("dialog.press", json!({"button": "Save"})),
+        ("dialog.input", json!({"text": "x"})),
+        ("dialog.dismiss", json!({})),
+    ];
+    desktop.change("title My vault");
+    for (op, target, input) in answers.iter().map(|(op, input)| (*op, id, input)).chain([(
+        "dialog.list",
+        window.as_str(),
+        &json!({}),
+    )]) {
+        let answer = host.send(ask(op, target, input.clone())).await;
+        assert_eq!(refusal(&answer), ("permission_denied", "screen", "denied-windows"), "{op}");
+    }
+    desktop.change("title Question");
+    let number = u32::from_str_radix(window.rsplit_once("/0x").expect("a window").1, 16).expect("a number");
+    desktop.client.text(number, "WM_CLASS", "STRING", b"xterm\0XTerm\0");
+    for (op, input) in &answers {
+        let answer = host.send(ask(op, id, input.clone())).await;
+        assert_eq!(refusal(&answer), ("permission_denied", "screen", "terminal-windows"), "{op}");
+    }
+    assert_eq!(desktop.received(), Vec::<String>::new());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_dialog_of_what_bailiwick_runs_in_is_the_users() {
+    let mut desktop = Desktop::start("question", "Question");
+    let host = service(&desktop, json!({}));
+    let dialog = only_dialog(&host, &desktop).await;
+    let id = snapshot(&dialog);
+    // The program is one that Bailiwick was started by, such as a client.
+    let program = support::program();
+    let program = program.file_name().expect("a name").to_string_lossy().into_owned();
+    desktop.change(&format!("child {program}"));
+    let listed = only_dialog(&host, &desktop).await;
+    assert_eq!((&listed["forUser"], &listed["elements"]), (&json!(true), &json!([])), "{listed:#}");
+    for (op, input) in [
+        ("dialog.press", json!({"button": "Save"})),
+        ("dialog.input", json!({"text": "x"})),
+        ("dialog.dismiss", json!({})),
+    ] {
+        let answer = host.send(ask(op, id, input)).await;
+        assert_eq!(refusal(&answer), ("permission_denied", "screen", "bailiwick-windows"), "{op}");
+    }
+    assert_eq!(desktop.received(), Vec::<String>::new());
+}
