@@ -11,15 +11,36 @@ use bailiwick_contract::{Capability, ScopeType};
 use bailiwick_engine::operations::screen::access_state;
 use bailiwick_platform::screen::{Access, Displays, Listing, ScreenError, Sources};
 
+use bailiwick_providers::display::missing_programs;
+
 use super::finding::Findings;
 
 /// How long the displays may take to answer.
 const TIME: Duration = Duration::from_millis(900);
 
+/// Checks that what private displays are made of is installed, where a scope has them.
+fn private_displays(config: &Config, found: &mut Findings) {
+    let Some(scope) = config.scopes.iter().find(|scope| scope.grants(Capability::DisplayManage)) else {
+        return;
+    };
+    let missing = missing_programs(&scope.policy.search_path);
+    if missing.is_empty() {
+        found.ok("private-displays", "Xvfb and what private displays need are installed");
+    }
+    for it in missing {
+        found.warn(
+            "private-displays",
+            format!("{} is not installed: {}", it.program, it.without),
+            format!("Install the package {}.", it.package),
+        );
+    }
+}
+
 /// Looks at the screens, if a scope takes pictures of them.
 pub fn look(config: Option<&Config>, found: &mut Findings) {
     let Some(config) = config else { return };
     found.group("Screens");
+    private_displays(config, found);
     let takes_pictures = |scope: &&ScopeConfig| {
         scope.scope_type == ScopeType::Computer && scope.grants(Capability::ScreenCapture)
     };

@@ -13,8 +13,11 @@ pub fn describe_grants(scope: &ScopeConfig) -> Vec<(&'static str, String)> {
         let asks = if is_asked(it) { "; needs your approval" } else { "" };
         format!("{} ({it}{asks})", meaning(*it))
     };
-    // A right that a folder scope can never use is named there only if it is granted.
-    let is_usable = |it: &Capability| scope.scope_type == ScopeType::Computer || !it.is_of_the_desktop();
+    // A right that a scope without displays can never use is named there only if it is granted.
+    let is_usable = |it: &Capability| {
+        let has_displays = scope.scope_type == ScopeType::Computer || scope.grants(Capability::DisplayManage);
+        has_displays || !it.is_of_the_desktop()
+    };
     let list = |wanted: bool| {
         let of_list = |it: &&Capability| is_granted(it) == wanted && (wanted || is_usable(it));
         let found: Vec<String> = Capability::ALL.iter().filter(of_list).map(words).collect();
@@ -66,6 +69,8 @@ pub fn meaning(capability: Capability) -> &'static str {
         Capability::WindowControl => "focus, move and close windows",
         Capability::ClipboardRead => "read the clipboard",
         Capability::ClipboardWrite => "replace what the clipboard has",
+        Capability::DisplayManage => "make private displays",
+        Capability::AppControl => "start programs on private displays",
         Capability::HistoryRead => "see what was done here",
     }
 }

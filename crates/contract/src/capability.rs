@@ -59,6 +59,12 @@ pub enum Capability {
     /// Replace or clear what the clipboard has.
     #[serde(rename = "clipboard:write")]
     ClipboardWrite,
+    /// Make and end private displays.
+    #[serde(rename = "display:manage")]
+    DisplayManage,
+    /// Start programs with windows on a private display.
+    #[serde(rename = "app:control")]
+    AppControl,
     /// Read the history of the scope.
     #[serde(rename = "history:read")]
     HistoryRead,
@@ -84,6 +90,8 @@ impl Capability {
         Self::WindowControl,
         Self::ClipboardRead,
         Self::ClipboardWrite,
+        Self::DisplayManage,
+        Self::AppControl,
         Self::HistoryRead,
     ];
 
@@ -107,11 +115,13 @@ impl Capability {
             Self::WindowControl => "window:control",
             Self::ClipboardRead => "clipboard:read",
             Self::ClipboardWrite => "clipboard:write",
+            Self::DisplayManage => "display:manage",
+            Self::AppControl => "app:control",
             Self::HistoryRead => "history:read",
         }
     }
 
-    /// Returns whether only scopes of the computer can use it: no folder has windows or a clipboard.
+    /// Returns whether it is about windows or a clipboard: those of the computer, or of a private display.
     pub const fn is_of_the_desktop(self) -> bool {
         match self {
             Self::UiRead
@@ -131,6 +141,8 @@ impl Capability {
             | Self::PackageRun
             | Self::CodexRun
             | Self::ScreenCapture
+            | Self::DisplayManage
+            | Self::AppControl
             | Self::HistoryRead => false,
         }
     }

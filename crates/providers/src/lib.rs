@@ -10,6 +10,7 @@ pub mod codex;
 pub mod command;
 pub mod coverage;
 pub mod digest;
+pub mod display;
 pub mod document;
 pub mod edit;
 pub mod egress;

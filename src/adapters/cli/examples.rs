@@ -46,6 +46,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ("scope show", &["bailiwick scope show app"]),
     ("scope add", &["bailiwick scope add lib --preset read-only", "bailiwick scope add lib --dry-run"]),
     ("scope add-screen", &["bailiwick scope add-screen screen"]),
+    ("scope add-display", &["bailiwick scope add-display play --for app"]),
     ("scope edit", &["bailiwick scope edit app --network loopback --limit runtime-seconds=600"]),
     ("scope remove", &["bailiwick scope remove lib --dry-run", "bailiwick scope remove lib --yes"]),
     (

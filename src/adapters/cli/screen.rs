@@ -1,7 +1,9 @@
 //! `screen status`: what a client could see of this computer's screens, and what to change.
 
-use bailiwick_contract::Failure;
+use bailiwick_contract::{Capability, Failure};
 use bailiwick_engine::operations::screen::access_state;
+
+use bailiwick_providers::display::missing_programs;
 
 use super::printer::{Report, one_line, table};
 use crate::diagnosis::screen_status::ScreenStatus;
@@ -47,6 +49,17 @@ pub fn status(home: &Home) -> Result<Report, Failure> {
     }
     if output.scopes.is_empty() {
         text.push_str("  none: `bailiwick scope add-screen screen` lets clients take pictures\n");
+    }
+    if let Some(scope) = home.config()?.scopes.iter().find(|scope| scope.grants(Capability::DisplayManage)) {
+        text.push_str("\nPrivate displays\n");
+        let missing = missing_programs(&scope.policy.search_path);
+        if missing.is_empty() {
+            text.push_str("  what they need is installed\n");
+        }
+        for it in missing {
+            let (program, package, without) = (it.program, it.package, it.without);
+            text.push_str(&format!("  {program} is not installed (package {package}): {without}\n"));
+        }
     }
     Ok(Report::of(text, &output))
 }

@@ -17,6 +17,8 @@ pub struct Seen {
     pub processes: Vec<String>,
     /// The last `snapshot` of an answer.
     pub snapshot: Option<String>,
+    /// The last private display of an answer.
+    pub display: Option<String>,
     /// The last `captureId` of an answer.
     pub capture: Option<String>,
     /// The last `nextCursor` of an answer.
@@ -53,6 +55,7 @@ impl Seen {
                             }
                         }
                         ("snapshot", Some(text)) => self.snapshot = Some(text.to_owned()),
+                        ("display", Some(text)) => self.display = Some(text.to_owned()),
                         ("captureId", Some(text)) => self.capture = Some(text.to_owned()),
                         ("undoId", Some(text)) => self.undo = Some(text.to_owned()),
                         ("nextCursor", Some(text)) => self.cursor = Some(text.to_owned()),
@@ -91,6 +94,7 @@ impl Seen {
             ("<undo>", self.undo.as_ref()),
             ("<handle>", self.handle.as_ref()),
             ("<capture>", self.capture.as_ref()),
+            ("<display>", self.display.as_ref()),
             ("<snapshot>", self.snapshot.as_ref()),
         ];
         for (placeholder, value) in last {
@@ -208,7 +212,8 @@ fn placeholder(key: &str, value: &Value) -> Option<&'static str> {
         "undoId" if text.is_some() => Some("<undo>"),
         "pid" if value.as_u64() == Some(std::process::id().into()) => Some("<pid>"),
         "process" if text == program_name().as_deref() => Some("<program>"),
-        "startedAt" | "endedAt" | "modified" | "at" | "firstAt" | "lastAt" | "takenAt" | "expiresAt"
+        "startedAt" | "endedAt" | "endsAt" | "modified" | "at" | "firstAt" | "lastAt" | "takenAt"
+        | "expiresAt"
             if text.is_some() =>
         {
             Some("<time>")

@@ -12,5 +12,6 @@ mod elements;
 mod input;
 mod operations;
 mod policy;
+mod private;
 mod stress;
 mod windows;

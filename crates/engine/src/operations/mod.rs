@@ -1,5 +1,6 @@
 //! Every operation of this build: a folder a family, a file an operation.
 
+pub mod app;
 pub mod batch;
 pub mod clipboard;
 pub mod code;
@@ -7,6 +8,7 @@ pub mod codex;
 pub mod command;
 pub mod computer;
 pub mod dialog;
+pub mod display;
 pub mod file;
 pub mod git;
 pub mod history;
@@ -36,6 +38,8 @@ pub static FAMILIES: &[&Family] = &[
     &dialog::FAMILY,
     &window::FAMILY,
     &clipboard::FAMILY,
+    &display::FAMILY,
+    &app::FAMILY,
     &codex::FAMILY,
     &batch::FAMILY,
     &history::FAMILY,

@@ -8,7 +8,9 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use bailiwick_config::Config;
-use bailiwick_contract::{Caller, Cancel, Capability, Envelope, Failure, Image, Outcome, Progress};
+use bailiwick_contract::{
+    Caller, Cancel, Capability, Envelope, Failure, Image, Outcome, Progress, ScopeType,
+};
 use bailiwick_history::HistoryHandle;
 use bailiwick_platform::dirs::Dirs;
 use bailiwick_platform::launch::Launcher;
@@ -16,6 +18,7 @@ use bailiwick_platform::screen::Displays;
 use bailiwick_policy::{AllRoots, CapabilityStatus, Grants, Scope};
 use bailiwick_providers::code::index::SymbolIndexes;
 use bailiwick_providers::command::FolderAccess;
+use bailiwick_providers::display::{Desktop, DisplayOwner, PrivateDisplays};
 use bailiwick_providers::elements::Elements;
 use bailiwick_providers::orientation::Surveys;
 use bailiwick_providers::parser::ParserPool;
@@ -34,8 +37,24 @@ pub struct ServiceFacts {
     pub config: Arc<Config>,
     /// Where the roots of all scopes are.
     pub roots: AllRoots,
+    /// The displays that the request is about: this computer's, or the private ones of its caller in a folder scope.
+    pub displays: Arc<Displays>,
+    /// The elements of their windows.
+    pub elements: Arc<Elements>,
     /// What stays while the config changes.
     pub providers: Arc<Providers>,
+}
+
+impl ServiceFacts {
+    /// Returns the facts for a request in a scope. A folder scope never gets at the computer's own desktop.
+    #[must_use]
+    pub fn within(mut self, scope: Option<&Scope>, caller: &Caller) -> Self {
+        if let Some(scope) = scope.filter(|scope| scope.scope_type() == ScopeType::Folder) {
+            let own = self.providers.private_displays.desktop_of(&DisplayOwner::new(scope, caller));
+            (self.displays, self.elements) = (own.displays, own.elements);
+        }
+        self
+    }
 }
 
 /// What a service is made of, as long as it runs.
@@ -50,12 +69,12 @@ pub struct Providers {
     pub processes: Arc<Processes>,
     /// The screens of processes that were checked.
     pub screens: Arc<Screens>,
-    /// The displays of this computer.
-    pub displays: Arc<Displays>,
+    /// The private displays of callers.
+    pub private_displays: Arc<PrivateDisplays>,
+    /// The desktop of this computer.
+    pub desktop: Desktop,
     /// The turns at pointers and keyboards.
     pub lanes: InputLanes,
-    /// The elements of windows.
-    pub elements: Elements,
     /// What was read a while ago, for edits that are made for it.
     pub seen: Arc<ReadContents>,
     /// What the files of scopes define, once somebody has asked.

@@ -5,17 +5,17 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use crate::operations::FAMILIES;
 use crate::registry::{Family, Providers, Registry, ServiceFacts};
 use bailiwick_config::{Config, KeyRing};
-use bailiwick_contract::{Failure, time};
+use bailiwick_contract::{Capability, Failure, time};
 use bailiwick_history::{HistoryHandle, HistorySettings};
 use bailiwick_platform::dirs::Dirs;
 use bailiwick_platform::launch::Launcher;
-use bailiwick_platform::screen::{Displays, Sources};
-use bailiwick_policy::{AllRoots, OwnFolders, Scopes};
+use bailiwick_platform::screen::{DisplaySelection, Sources};
+use bailiwick_policy::{AllRoots, CapabilityStatus, OwnFolders, Scopes};
 use bailiwick_providers::approval::Approvals;
 use bailiwick_providers::artifact::CaptureStore;
 use bailiwick_providers::code::index::SymbolIndexes;
 use bailiwick_providers::command::remove_abandoned;
-use bailiwick_providers::elements::Elements;
+use bailiwick_providers::display::{Desktop, PrivateDisplays, private_folder};
 use bailiwick_providers::orientation::Surveys;
 use bailiwick_providers::parser::ParserPool;
 use bailiwick_providers::process::Processes;
@@ -105,7 +105,7 @@ impl Service {
     ) -> Result<Arc<Self>, BootError> {
         let ServiceSettings { config, dirs } = settings;
         displays.guard = Some(launcher.program().to_owned());
-        let displays = Arc::new(Displays::new(displays));
+        displays.selection = DisplaySelection::AllBut(private_folder(&dirs));
         let history = HistoryHandle::start(HistorySettings {
             folder: dirs.state.clone(),
             machine_id: config.machine_id.clone(),
@@ -123,11 +123,11 @@ impl Service {
         let providers = Providers {
             registry: Registry::new(families),
             processes: Arc::new(Processes::new(&dirs, Arc::clone(&launcher))),
+            private_displays: Arc::new(PrivateDisplays::new(&dirs, Arc::clone(&launcher))),
             launcher,
             screens: Arc::default(),
             lanes: InputLanes::default(),
-            elements: Elements::new(Arc::clone(&displays)),
-            displays,
+            desktop: Desktop::new(displays),
             seen: Arc::default(),
             symbols: Arc::new(SymbolIndexes::below(&dirs.state, Arc::clone(&parsers))),
             surveys: Surveys::default(),
@@ -207,6 +207,15 @@ impl ServiceState {
             providers.registry.check_asked_operations(scope).map_err(BootError)?;
         }
         let roots = AllRoots::of(Arc::clone(&scopes));
-        Ok(Self { facts: ServiceFacts { config: Arc::new(config), roots, providers }, scopes })
+        // A private display ends with the right to have it.
+        providers.private_displays.end_where(|scope| {
+            !scopes.all().any(|it| {
+                it.storage_key() == scope
+                    && it.standing(Capability::DisplayManage) != CapabilityStatus::Denied
+            })
+        });
+        let Desktop { displays, elements } = providers.desktop.clone();
+        let config = Arc::new(config);
+        Ok(Self { facts: ServiceFacts { config, roots, displays, elements, providers }, scopes })
     }
 }

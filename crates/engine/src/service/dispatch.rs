@@ -57,7 +57,8 @@ pub(super) async fn run(
         ScopeNeed::Optional => state.scopes.open_to(&caller).map(Arc::clone).collect(),
         ScopeNeed::In(_) => Vec::new(),
     };
-    let (facts, history) = (state.facts.clone(), record.history().clone());
+    let (facts, history) =
+        (state.facts.clone().within(permit.scope().map(|scope| &**scope), &caller), record.history().clone());
     let cx = Context::new(request, caller, cancel.clone(), progress, facts, scopes, history);
     if !may_show_untrusted(&permit)
         && let Some(done) = attempted(&cx, &permit)

@@ -22,6 +22,8 @@ pub enum Access {
         /// Where was looked.
         why: String,
     },
+    /// The caller has made no private display, and others are none of its own.
+    NoPrivateDisplay,
     /// The session is locked, as macOS and Windows tell. X11 does not: there a locker is a window that covers all others.
     Locked,
     /// This system has displays that this build cannot look at.

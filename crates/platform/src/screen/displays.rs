@@ -63,6 +63,18 @@ impl Displays {
         self.servers.accessibility_bus(display)
     }
 
+    /// Has a display of an X server name its accessibility bus.
+    ///
+    /// # Errors
+    ///
+    /// [`ScreenError`] has them.
+    pub fn name_accessibility_bus(&self, display: &str, bus: &str) -> Result<(), ScreenError> {
+        #[cfg(target_os = "linux")]
+        return self.servers.name_accessibility_bus(display, bus);
+        #[cfg(not(target_os = "linux"))]
+        return Err(ScreenError::UnknownDisplay(format!("{display} {bus}")));
+    }
+
     /// Captures a display or a monitor (an id of a listing, or `primary`), or a region of it, counted from its upper
     /// left corner. The pointer is not in the picture.
     ///

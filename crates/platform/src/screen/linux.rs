@@ -37,6 +37,10 @@ impl Servers {
         }
     }
 
+    pub(super) fn name_accessibility_bus(&self, display: &str, bus: &str) -> Result<(), ScreenError> {
+        self.x11.name_accessibility_bus(display, bus)
+    }
+
     pub(super) fn list(&self) -> Result<Listing, ScreenError> {
         let mut listing = self.x11.list()?;
         let Some((session, servers)) = &self.wayland else { return Ok(listing) };

@@ -9,6 +9,7 @@ mod access;
 mod ancestry;
 mod change;
 mod clipping;
+mod cookie;
 #[cfg(any(windows, target_os = "macos", all(target_os = "linux", feature = "wayland")))]
 mod desktop;
 mod displays;
@@ -32,6 +33,7 @@ pub use access::{Access, Unreachable};
 pub use ancestry::{Ancestor, ancestors, processes_of};
 pub use change::{Judge, WindowChange};
 pub use clipping::{CLIPBOARD_OWNER, Clipping, ClippingKind, ClippingLimits};
+pub use cookie::new_cookie_file;
 pub use displays::{Displays, Listing};
 pub use error::ScreenError;
 pub use frame::{Content, Cover, Frame};
@@ -39,7 +41,7 @@ pub use geometry::{Point, Rect};
 pub use input::{
     InnerProcess, InputDone, InputJudge, InputMode, InputPlan, InputScene, InputStep, KeySymbol, Receiver,
 };
-pub use sources::Sources;
+pub use sources::{DisplaySelection, Sources, X11_SOCKETS};
 pub use window::{Display, Window, WindowState};
 
 #[cfg(not(target_os = "linux"))]

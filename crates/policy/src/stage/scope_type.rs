@@ -32,10 +32,7 @@ pub fn check(scope: Option<&Scope>, spec: &OperationSpec) -> Result<(), Failure>
             ),
         )
         .hint(format!("Use a {} scope.", wanted.join(" or ")))
-        .hint(match types {
-            [ScopeType::Computer] => "For the user: `bailiwick scope add-screen screen` makes one.",
-            _ => "For the user: `bailiwick scope add FOLDER` makes a folder scope.",
-        }));
+        .hint("For the user: `bailiwick scope add FOLDER` makes a folder scope."));
     }
     let os = std::env::consts::OS;
     if !spec.supports_platform(os) {

@@ -26,6 +26,7 @@ use super::environment::{EnvironmentSources, environment, let_git_pass};
 use super::hold;
 use super::program::SearchPath;
 use super::temporary::TemporaryFolder;
+use crate::display::DisplayAccess;
 use crate::egress::{AskAboutHosts, Egress, Proxy, set_variables};
 use crate::repositories::{Repositories, Review};
 
@@ -217,6 +218,24 @@ impl ReadyCommand {
         // These name the port of the proxy.
         self.environment.retain(|(_, value)| !value.as_encoded_bytes().contains(&0));
         Ok((self, port))
+    }
+
+    /// Gives it a private display: its socket, its cookie and its bus, and no other.
+    ///
+    /// # Errors
+    /// `provider_unavailable` where no full sandbox keeps it from other displays.
+    pub fn show_on(&mut self, access: DisplayAccess) -> Result<(), Failure> {
+        if self.level < Containment::Full {
+            let why = format!(
+                "nothing was run: a program on a private display needs a full sandbox, and here it would be sandboxed at `{}`",
+                self.level
+            );
+            return Err(Failure::new(ErrorCode::ProviderUnavailable, why).hint(hold::full_sandbox_hint()));
+        }
+        self.environment.retain(|(name, _)| !access.variables.iter().any(|(own, _)| own == name));
+        self.environment.extend(access.variables);
+        self.hold.read_only.extend(access.read_only);
+        Ok(())
     }
 
     /// Returns the paths that it cannot make, change or remove.

@@ -2,12 +2,12 @@
 
 use serde_json::json;
 
-use bailiwick_config::{ScopeConfig, is_scope_id};
-use bailiwick_contract::{Capability, ErrorCode, Failure};
+use bailiwick_config::{ScopeConfig, VisibleInput, is_scope_id};
+use bailiwick_contract::{Capability, ErrorCode, Failure, ScopeType};
 
 use super::super::args::ConfirmArgs;
 use super::super::printer::{Printer, Report};
-use super::args::{ScopeAddArgs, ScopeAddScreenArgs, ScopeKind};
+use super::args::{ScopeAddArgs, ScopeAddDisplayArgs, ScopeAddScreenArgs, ScopeKind, ScreenShare};
 use super::edit::share;
 use super::report::{confirmed, told};
 use crate::installation::home::Home;
@@ -65,10 +65,7 @@ fn add_computer(home: &Home, printer: Printer, args: &ScopeAddArgs) -> Result<Re
 /// `invalid_request` for what cannot be an id; `conflict` for one that is taken.
 pub fn add_screen(home: &Home, printer: Printer, args: &ScopeAddScreenArgs) -> Result<Report, Failure> {
     let id = &args.id;
-    if !is_scope_id(id) {
-        return Err(Failure::invalid("ID", format!("`{id}` cannot be the id of a scope"))
-            .hint("Name an id such as `screen`."));
-    }
+    check_id(id, "screen")?;
     confirmed(home, printer, args.confirm, "Add it?", |home, config| {
         if config.scopes.iter().any(|scope| scope.id.eq_ignore_ascii_case(id)) {
             return Err(Failure::new(ErrorCode::Conflict, format!("there is a scope `{id}` already"))
@@ -84,4 +81,71 @@ pub fn add_screen(home: &Home, printer: Printer, args: &ScopeAddScreenArgs) -> R
         let said = format!("{did} scope `{id}` for this computer:\n");
         told(home, config, None, &scope, &said)
     })
+}
+
+/// Adds a scope with private displays, over the folders and by the rules of another one.
+///
+/// # Errors
+/// `invalid_request` for what cannot be an id or is no folder scope; `conflict` for an id that is taken.
+pub fn add_display(home: &Home, printer: Printer, args: &ScopeAddDisplayArgs) -> Result<Report, Failure> {
+    let id = &args.id;
+    check_id(id, "play")?;
+    confirmed(home, printer, args.confirm, "Add it?", |home, config| {
+        if config.scopes.iter().any(|scope| scope.id.eq_ignore_ascii_case(id)) {
+            return Err(Failure::new(ErrorCode::Conflict, format!("there is a scope `{id}` already"))
+                .hint("Choose another id, or see it with `bailiwick scope list`."));
+        }
+        let mut scope = config.scopes[place_of(config, &args.of)?].clone();
+        if scope.scope_type != ScopeType::Folder {
+            return Err(Failure::invalid("--for", format!("scope `{}` has no folders", args.of))
+                .hint("Programs run in folder scopes: `bailiwick scope add FOLDER` makes one."));
+        }
+        (scope.id, scope.name) = (id.clone(), None);
+        for capability in OF_DISPLAYS {
+            if !scope.ask.contains(capability) && !scope.capabilities.contains(capability) {
+                scope.capabilities.push(*capability);
+            }
+        }
+        share(&mut scope, &[ScreenShare::Displays, ScreenShare::Windows, ScreenShare::Processes]);
+        scope.policy.visible_input = VisibleInput::Allow;
+        config.scopes.push(scope.clone());
+        let runs = if scope.grants(Capability::CommandRun) {
+            format!(
+                "Clients start programs that the rules of `{}` allow, and see and use their windows there",
+                args.of
+            )
+        } else {
+            format!("`{}` grants no command:run, so that clients cannot start programs there yet", args.of)
+        };
+        let did = if home.is_dry_run { "Would add" } else { "Added" };
+        let said = format!(
+            "{did} scope `{id}` with private displays, over the folders of `{of}`:\n{runs}.\nYour own screen, clipboard and \
+             session bus cannot be reached from there. Later changes of `{of}` do not change `{id}`.\n",
+            of = args.of
+        );
+        told(home, config, None, &scope, &said)
+    })
+}
+
+/// What private displays are used by.
+const OF_DISPLAYS: &[Capability] = &[
+    Capability::DisplayManage,
+    Capability::AppControl,
+    Capability::UiRead,
+    Capability::UiControl,
+    Capability::InputControl,
+    Capability::WindowRead,
+    Capability::WindowControl,
+    Capability::ClipboardRead,
+    Capability::ClipboardWrite,
+];
+
+/// # Errors
+/// `invalid_request` for what cannot be the id of a scope.
+fn check_id(id: &str, example: &str) -> Result<(), Failure> {
+    if is_scope_id(id) {
+        return Ok(());
+    }
+    Err(Failure::invalid("ID", format!("`{id}` cannot be the id of a scope"))
+        .hint(format!("Name an id such as `{example}`.")))
 }

@@ -28,6 +28,12 @@ pub enum ScopeCommand {
     Add(ScopeAddArgs),
     /// Let clients take pictures of this computer's screens
     AddScreen(ScopeAddScreenArgs),
+    /// Let clients use private displays, where programs of a scope show their windows
+    ///
+    /// Makes a scope with the folders and rules of another one, in which clients make displays of
+    /// their own and use everything there: windows, elements, pointer, keyboard, clipboard, pictures.
+    #[command(verbatim_doc_comment)]
+    AddDisplay(ScopeAddDisplayArgs),
     /// Change a scope: its folders, how commands are sandboxed, its limits
     ///
     /// Limits: runtime-seconds, output-bytes, memory-megabytes, job-memory-megabytes,
@@ -42,7 +48,8 @@ pub enum ScopeCommand {
     ///
     /// Capabilities: fs:read, search:read, fs:write, git:read, git:write, command:run, process:manage,
     /// package:run, codex:run, screen:capture, history:read; ui:read, ui:control, input:control,
-    /// window:read, window:control, clipboard:read and clipboard:write work in scopes of the computer.
+    /// window:read, window:control, clipboard:read and clipboard:write for the computer's desktop or
+    /// private displays; display:manage and app:control for private displays.
     #[command(verbatim_doc_comment)]
     Allow(AllowArgs),
     /// Take capabilities and hosts away, close files and windows, forbid commands
@@ -106,6 +113,19 @@ pub struct ScopeAddScreenArgs {
     #[arg(long, value_enum, value_name = "WHAT", value_delimiter = ',', default_values = ["displays", "windows"],
         hide_possible_values = true)]
     pub screen: Vec<ScreenShare>,
+    /// Whether it is asked about.
+    #[command(flatten)]
+    pub confirm: ConfirmArgs,
+}
+
+/// `scope add-display`.
+#[derive(Debug, Args)]
+pub struct ScopeAddDisplayArgs {
+    /// The scope's id, such as `play`
+    pub id: String,
+    /// The folder scope whose programs are shown
+    #[arg(long = "for", value_name = "SCOPE")]
+    pub of: String,
     /// Whether it is asked about.
     #[command(flatten)]
     pub confirm: ConfirmArgs,

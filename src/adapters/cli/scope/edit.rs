@@ -29,14 +29,14 @@ fn edit(home: &Home, scope: &mut ScopeConfig, args: &ScopeEditArgs) -> Result<()
     }
     folders(home, scope, &args.remove_root, &args.add_root, args.whole_home.into())?;
     if !args.screen.is_empty() {
-        if scope.scope_type != ScopeType::Computer {
+        if !has_displays(scope) {
             return Err(Failure::invalid("--screen", "a folder scope takes no pictures of screens")
                 .hint("Make one for the computer: `bailiwick scope add-screen screen`."));
         }
         share(scope, &args.screen);
     }
     if let Some(visible_input) = args.visible_input {
-        if scope.scope_type != ScopeType::Computer {
+        if !has_displays(scope) {
             return Err(Failure::invalid("--visible-input", "a folder scope has no pointer and no keyboard"));
         }
         scope.policy.visible_input = visible_input;
@@ -73,6 +73,10 @@ fn edit(home: &Home, scope: &mut ScopeConfig, args: &ScopeEditArgs) -> Result<()
     policy.max_output_bytes = args.max_output_bytes.or(policy.max_output_bytes);
     policy.refuse_hard_links = args.refuse_hard_links.unwrap_or(policy.refuse_hard_links);
     limits(policy, &args.limit)
+}
+
+fn has_displays(scope: &ScopeConfig) -> bool {
+    scope.scope_type == ScopeType::Computer || scope.grants(Capability::DisplayManage)
 }
 
 /// Lets clients take pictures of what is named, or of nothing any more.

@@ -226,6 +226,10 @@ fn described(capability: Capability) -> (&'static str, &'static str) {
         Capability::WindowControl => ("Arrange windows", "Focus, move, resize and close them."),
         Capability::ClipboardRead => ("Read the clipboard", "Whatever you have copied last."),
         Capability::ClipboardWrite => ("Write the clipboard", "Replace what you have copied."),
+        Capability::DisplayManage => {
+            ("Make private displays", "Displays of the scope's own, apart from the user's screen.")
+        }
+        Capability::AppControl => ("Start programs with windows", "On private displays, in a full sandbox."),
         Capability::HistoryRead => ("Read the history", "What was done in the scope, also by other clients."),
     }
 }

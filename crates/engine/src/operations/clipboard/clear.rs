@@ -27,7 +27,7 @@ impl Operation for Op {
         capabilities: &[&[Capability::ClipboardWrite]],
         effect: Effect::Destroys,
         target: TARGET,
-        scope: ScopeNeed::In(&[ScopeType::Computer]),
+        scope: ScopeNeed::DESKTOP,
         platforms: &[],
         options: &[CommonOption::DryRun],
         timeout_seconds: 30,

@@ -67,7 +67,7 @@ impl Operation for Op {
         capabilities: &[&[Capability::ClipboardRead]],
         effect: Effect::ReadOnly,
         target: TARGET,
-        scope: ScopeNeed::In(&[ScopeType::Computer]),
+        scope: ScopeNeed::DESKTOP,
         platforms: &[],
         options: &[],
         timeout_seconds: 30,

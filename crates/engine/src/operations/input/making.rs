@@ -34,7 +34,7 @@ pub(super) const INPUT: OperationSpec = OperationSpec {
     target: TargetRule::OptionalId(
         "a window (from window.list), an element with its snapshot (from ui.see), or a display; default the primary display",
     ),
-    scope: ScopeNeed::In(&[ScopeType::Computer]),
+    scope: ScopeNeed::DESKTOP,
     platforms: &["linux"],
     options: &[CommonOption::DryRun],
     timeout_seconds: 60,

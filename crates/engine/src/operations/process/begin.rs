@@ -15,6 +15,7 @@ use bailiwick_contract::{Failure, time};
 use bailiwick_platform::launch::kept;
 use bailiwick_policy::Permit;
 use bailiwick_policy::command::PermittedCommand;
+use bailiwick_providers::display::DisplayAccess;
 use bailiwick_providers::process::Start;
 
 use super::terminal::{TerminalInput, TerminalSize};
@@ -55,6 +56,8 @@ pub struct ProcessOrder {
     pub label: Option<String>,
     /// How long it may run, in seconds.
     pub max_run_seconds: Option<u64>,
+    /// The private display that it shows itself on.
+    pub display: Option<DisplayAccess>,
 }
 
 /// The process that was started.
@@ -92,7 +95,7 @@ pub struct ProcessStart {
 /// # Errors
 /// Those of process.start.
 pub async fn begin(cx: &Context, permit: &Permit, beginning: ProcessOrder) -> Result<ProcessStart, Failure> {
-    let ProcessOrder { command, environment, stdin, terminal, label, max_run_seconds } = beginning;
+    let ProcessOrder { command, environment, stdin, terminal, label, max_run_seconds, display } = beginning;
     let scope = permit.needed_scope()?;
     let policy = scope.processes();
     let terminal = terminal.map(|terminal| terminal.size("input.terminal")).transpose()?.flatten();
@@ -109,7 +112,15 @@ pub async fn begin(cx: &Context, permit: &Permit, beginning: ProcessOrder) -> Re
 
     let preview = clean_preview(cx, &command);
     let attached = if terminal.is_some() { StandardStreams::Terminal } else { StandardStreams::Pipes };
-    let prepared = make_ready(cx, permit, command, environment, attached).await?;
+    let mut prepared = make_ready(cx, permit, command, environment, attached).await?;
+    let lifetime = match display {
+        Some(access) => {
+            prepared.show_on(access)?;
+            // It is of no use without its display, which ends with the service.
+            ProcessLifetime::Service
+        }
+        None => lifetime,
+    };
     let mut started = ProcessStart {
         process_id: None,
         status: "planned",

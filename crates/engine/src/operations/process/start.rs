@@ -83,6 +83,7 @@ impl RunAsync for Op {
             terminal: input.terminal,
             label: input.label.clone(),
             max_run_seconds: options.max_run_seconds,
+            display: None,
         };
         begin(cx, permit, beginning).await
     }

@@ -19,7 +19,7 @@ impl Operation for Op {
         capabilities: &[&[Capability::ScreenCapture]],
         effect: Effect::Captures,
         target: TargetRule::Display,
-        scope: ScopeNeed::In(&[ScopeType::Computer]),
+        scope: ScopeNeed::DESKTOP,
         platforms: &[],
         options: &[],
         timeout_seconds: 30,

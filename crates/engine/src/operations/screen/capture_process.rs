@@ -28,7 +28,7 @@ impl Operation for Op {
         capabilities: &[&[Capability::ScreenCapture]],
         effect: Effect::Captures,
         target: TargetRule::ProcessWindow,
-        scope: ScopeNeed::In(&[ScopeType::Computer]),
+        scope: ScopeNeed::DESKTOP,
         platforms: &[],
         options: &[],
         timeout_seconds: 30,

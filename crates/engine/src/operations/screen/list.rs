@@ -99,7 +99,7 @@ impl Operation for Op {
         capabilities: &[&[Capability::ScreenCapture]],
         effect: Effect::ReadOnly,
         target: TargetRule::None,
-        scope: ScopeNeed::In(&[ScopeType::Computer]),
+        scope: ScopeNeed::DESKTOP,
         platforms: &[],
         options: &[CommonOption::Detail],
         timeout_seconds: 30,

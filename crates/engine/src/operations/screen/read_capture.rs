@@ -113,7 +113,7 @@ impl Operation for Op {
         capabilities: &[&[Capability::ScreenCapture]],
         effect: Effect::ReadOnly,
         target: TargetRule::Id("the captureId"),
-        scope: ScopeNeed::In(&[ScopeType::Computer]),
+        scope: ScopeNeed::DESKTOP,
         platforms: &[],
         options: &[],
         timeout_seconds: 30,

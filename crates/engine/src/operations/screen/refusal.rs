@@ -35,6 +35,11 @@ pub fn access_state(access: &Access) -> AccessState {
                     .to_owned(),
             ),
         ),
+        Access::NoPrivateDisplay => (
+            "no_display",
+            Some("you have no private display in this scope".to_owned()),
+            Some("display.create makes one.".to_owned()),
+        ),
         Access::Locked => ("locked", None, Some("Unlock the session.".to_owned())),
         Access::Unsupported { why } => ("unsupported", Some(why.clone()), None),
     };
@@ -114,12 +119,17 @@ pub fn unavailable(error: ScreenError) -> Failure {
 
 fn no_access(access: &Access) -> Failure {
     let state = access_state(access);
+    if *access == Access::NoPrivateDisplay {
+        return Failure::new(ErrorCode::NotFound, "you have no private display in this scope")
+            .detail("access", state.state)
+            .hint("display.create makes one.");
+    }
     let code = match access {
         Access::Denied { .. } | Access::NotDetermined { .. } | Access::Locked => {
             ErrorCode::OsPermissionRequired
         }
         Access::Unsupported { .. } => ErrorCode::UnsupportedPlatform,
-        Access::NoDisplay { .. } => ErrorCode::ProviderUnavailable,
+        Access::NoDisplay { .. } | Access::NoPrivateDisplay => ErrorCode::ProviderUnavailable,
         Access::Granted => ErrorCode::ExecutionFailed,
     };
     let what = match access {
@@ -127,7 +137,7 @@ fn no_access(access: &Access) -> Failure {
         Access::NotDetermined { .. } => {
             "the user has not been asked yet whether Bailiwick may look at the displays"
         }
-        Access::NoDisplay { .. } => "there is no display",
+        Access::NoDisplay { .. } | Access::NoPrivateDisplay => "there is no display",
         Access::Locked => "the session is locked",
         Access::Unsupported { .. } => "the displays of this system cannot be read",
         Access::Granted => "no display gave a picture",

@@ -31,7 +31,7 @@ pub(in crate::operations) const ACTION: OperationSpec = OperationSpec {
     capabilities: &[&[Capability::UiControl]],
     effect: Effect::ControlsDesktop,
     target: TargetRule::Element,
-    scope: ScopeNeed::In(&[ScopeType::Computer]),
+    scope: ScopeNeed::DESKTOP,
     platforms: &["linux"],
     options: &[CommonOption::DryRun],
     timeout_seconds: 30,

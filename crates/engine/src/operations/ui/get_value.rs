@@ -40,7 +40,7 @@ impl Operation for Op {
         capabilities: &[&[Capability::UiRead]],
         effect: Effect::ReadOnly,
         target: TargetRule::Element,
-        scope: ScopeNeed::In(&[ScopeType::Computer]),
+        scope: ScopeNeed::DESKTOP,
         platforms: &["linux"],
         options: &[CommonOption::MaxOutputBytes],
         timeout_seconds: 30,

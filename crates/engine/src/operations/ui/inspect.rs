@@ -38,7 +38,7 @@ impl Operation for Op {
         capabilities: &[&[Capability::UiRead]],
         effect: Effect::ReadOnly,
         target: TargetRule::Element,
-        scope: ScopeNeed::In(&[ScopeType::Computer]),
+        scope: ScopeNeed::DESKTOP,
         platforms: &["linux"],
         options: &[],
         timeout_seconds: 30,

@@ -30,7 +30,7 @@ pub(in crate::operations) const READING: OperationSpec = OperationSpec {
     capabilities: &[&[Capability::UiRead]],
     effect: Effect::ReadOnly,
     target: TargetRule::ActiveWindow,
-    scope: ScopeNeed::In(&[ScopeType::Computer]),
+    scope: ScopeNeed::DESKTOP,
     platforms: &["linux"],
     options: &[],
     timeout_seconds: 30,

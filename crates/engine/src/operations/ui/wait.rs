@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::registry::Providers;
 use crate::registry::prelude::*;
 use bailiwick_contract::ErrorCode;
 use bailiwick_platform::accessibility::Element;
 use bailiwick_policy::Scope;
+use bailiwick_providers::display::Desktop;
 use bailiwick_providers::elements::{ListedElement, Snapshot, View, judge_again, line, scene, see};
 
 use super::acting::owner;
@@ -93,7 +93,7 @@ impl Operation for Op {
         capabilities: &[&[Capability::UiRead]],
         effect: Effect::ReadOnly,
         target: TargetRule::ActiveWindow,
-        scope: ScopeNeed::In(&[ScopeType::Computer]),
+        scope: ScopeNeed::DESKTOP,
         platforms: &["linux"],
         options: &[],
         timeout_seconds: 30,
@@ -115,18 +115,18 @@ struct WindowContents {
 
 /// Reads a window for the elements that are waited for.
 struct Watch {
-    providers: Arc<Providers>,
+    desktop: Desktop,
     scope: Arc<Scope>,
     condition: ElementCondition,
 }
 
 impl Watch {
     fn window(&self) -> Result<String, Failure> {
-        active_window(&self.providers.displays, self.scope.screen())
+        active_window(&self.desktop.displays, self.scope.screen())
     }
 
     fn look(&self, window: &str) -> Result<WindowContents, Failure> {
-        let (displays, source) = (&self.providers.displays, self.providers.elements.source.as_ref());
+        let (displays, source) = (&self.desktop.displays, self.desktop.elements.source.as_ref());
         let rules = self.scope.screen();
         let scene = scene(displays, source, rules, window).map_err(unread)?;
         let is_wanted = |element: &Element, name: &str| self.condition.may_hold_of(element, name);
@@ -232,7 +232,10 @@ impl RunAsync for Op {
         let (text, roles) = (input.text.as_deref(), input.roles.as_deref());
         let condition = ElementCondition::new("input", text, roles, input.value.as_deref(), input.state)?;
         let watch = Arc::new(Watch {
-            providers: Arc::clone(&cx.service.providers),
+            desktop: Desktop {
+                displays: Arc::clone(&cx.service.displays),
+                elements: Arc::clone(&cx.service.elements),
+            },
             scope: Arc::clone(permit.needed_scope()?),
             condition,
         });

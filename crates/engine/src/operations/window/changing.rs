@@ -17,7 +17,7 @@ pub(super) const CHANGE: OperationSpec = OperationSpec {
     capabilities: &[&[Capability::WindowControl]],
     effect: Effect::Writes,
     target: TargetRule::Id("the id of a window, from window.list"),
-    scope: ScopeNeed::In(&[ScopeType::Computer]),
+    scope: ScopeNeed::DESKTOP,
     platforms: &[],
     options: &[CommonOption::DryRun],
     timeout_seconds: 30,

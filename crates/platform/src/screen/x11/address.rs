@@ -38,12 +38,15 @@ pub(super) fn servers(sources: &Sources) -> Vec<Address> {
         .flatten()
         .filter_map(|entry| socket_number(entry.ok()?.file_name().to_str()?))
         .collect();
+    numbers.retain(|number| sources.selection.includes(*number));
     numbers.sort_unstable();
     numbers.truncate(MAX_SERVERS);
     let mut servers: Vec<Address> = numbers.into_iter().map(|number| local(sources, number)).collect();
     if let Some(named) = sources.display.as_deref().and_then(|name| parse(sources, name)) {
         servers.retain(|server| *server != named);
-        servers.insert(0, named);
+        if sources.selection.includes(named.number) || !matches!(named.place, ServerAddress::Socket(_)) {
+            servers.insert(0, named);
+        }
     }
     servers
 }

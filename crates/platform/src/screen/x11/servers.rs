@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::thread;
 
-use x11rb::protocol::xproto::{AtomEnum, ConnectionExt as _, Window as WindowNumber};
+use x11rb::protocol::xproto::{AtomEnum, ConnectionExt as _, PropMode, Window as WindowNumber};
+use x11rb::wrapper::ConnectionExt as _;
 
 use super::actor::Actors;
 use super::address::{self, Address, ServerAddress};
@@ -12,8 +13,8 @@ use super::server::Server;
 use super::trouble::Trouble;
 use super::{capture, change, clipboard, input, scene};
 use crate::screen::{
-    Access, Clipping, ClippingKind, ClippingLimits, Display, Frame, InputDone, InputJudge, InputMode,
-    InputPlan, Judge, Listing, Rect, ScreenError, Sources, Unreachable, Window, WindowChange,
+    Access, Clipping, ClippingKind, ClippingLimits, Display, DisplaySelection, Frame, InputDone, InputJudge,
+    InputMode, InputPlan, Judge, Listing, Rect, ScreenError, Sources, Unreachable, Window, WindowChange,
 };
 
 /// All X servers of this computer.
@@ -89,6 +90,9 @@ impl Servers {
     /// Returns why nothing can be read: the best reason there is.
     fn no_access(&self, unreachable: &[Unreachable]) -> Access {
         let sources = &self.kept.sources;
+        if matches!(sources.selection, DisplaySelection::Only(_)) && unreachable.is_empty() {
+            return Access::NoPrivateDisplay;
+        }
         let telling = |access: &&Access| !matches!(access, Access::NoDisplay { .. });
         if let Some(access) = unreachable.iter().map(|it| &it.access).find(telling) {
             return access.clone();
@@ -274,6 +278,25 @@ impl Servers {
             let asked =
                 server.connection.get_property(false, root, name, AtomEnum::ANY, 0, MAX_BUS_ADDRESS)?;
             Ok(String::from_utf8(asked.reply()?.value).ok().filter(|address| !address.is_empty()))
+        })
+    }
+
+    pub(in crate::screen) fn name_accessibility_bus(
+        &self,
+        display: &str,
+        bus: &str,
+    ) -> Result<(), ScreenError> {
+        let (address, _) = self.find(display).ok_or_else(|| self.unknown(display))?;
+        let (display, bus) = (display.to_owned(), bus.to_owned());
+        self.kept.with(&address, move |server| {
+            let root =
+                server.roots().first().ok_or_else(|| ScreenError::UnknownDisplay(display.clone()))?.root;
+            let (name, kind) = (server.atoms.AT_SPI_BUS, AtomEnum::STRING);
+            server
+                .connection
+                .change_property8(PropMode::REPLACE, root, name, kind, bus.as_bytes())?
+                .check()?;
+            Ok(())
         })
     }
 

@@ -1,0 +1,81 @@
+//! `app.launch`: start a program with windows on a private display.
+
+use std::collections::BTreeMap;
+
+use crate::registry::prelude::*;
+use bailiwick_contract::{CommandInput, time};
+
+use super::super::display::owner;
+use super::super::process::{Options, ProcessOrder, ProcessStart, Stdin, begin};
+
+/// The operation.
+pub struct Op;
+
+/// What to start.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct Input {
+    /// A program and its arguments, as for process.start.
+    pub command: CommandInput,
+    /// The display, from display.list; default your first one.
+    #[serde(default)]
+    pub display: Option<String>,
+    /// Environment variables by name, as for process.start.
+    #[serde(default)]
+    pub env: BTreeMap<String, String>,
+    /// A name for process.list, at most 100 characters.
+    #[serde(default)]
+    pub label: Option<String>,
+}
+
+impl Operation for Op {
+    const SPEC: OperationSpec = OperationSpec {
+        name: "app.launch",
+        summary: "Start a program with windows on a private display",
+        details: "Judged as process.start, and always in a full sandbox, which shows it one display, its clipboard and its bus: \
+                  those of the user cannot be reached from there. It is told to show its elements. It ends with the display; \
+                  process.read shows what it prints, process.stop ends it, ui.see and window.list show its windows. The target \
+                  is the working folder.",
+        capabilities: &[&[Capability::CommandRun], &[Capability::AppControl]],
+        effect: Effect::RunsCode,
+        target: TargetRule::PathOrRoot(Access::Write),
+        scope: ScopeNeed::FOLDER,
+        platforms: &["linux"],
+        options: &[CommonOption::DryRun],
+        timeout_seconds: 30,
+        threads: Threads::Async,
+        audited_fields: &["command", "display", "label", "maxRunSeconds", "timeoutSeconds", "dryRun"],
+        example: r#"{"op":"app.launch","input":{"command":["xterm"]}}"#,
+    };
+    type Input = Input;
+    type Options = Options;
+    type Output = ProcessStart;
+    const JUDGED: JudgedFields<Input> = JudgedFields::command(|input| Some(input.command.clone()));
+}
+
+impl RunAsync for Op {
+    async fn run(
+        cx: &Context,
+        permit: &Permit,
+        input: &Input,
+        options: &Options,
+    ) -> Result<ProcessStart, Failure> {
+        let (owner, displays) = (owner(cx, permit)?, &cx.service.private_displays);
+        let display = displays.get(&owner, input.display.as_deref())?;
+        let left = u64::try_from((display.ends_at_ms - time::now_ms()) / 1_000).unwrap_or(0).max(1);
+        let order = ProcessOrder {
+            command: permit.command().clone(),
+            environment: input.env.clone(),
+            stdin: Some(Stdin::Null),
+            terminal: None,
+            label: input.label.clone(),
+            max_run_seconds: Some(options.max_run_seconds.unwrap_or(left).min(left)),
+            display: Some(display.access),
+        };
+        let started = begin(cx, permit, order).await?;
+        if let Some(id) = &started.process_id {
+            displays.add_process(&owner, &display.id, id);
+        }
+        Ok(started)
+    }
+}

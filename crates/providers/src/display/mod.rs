@@ -1,0 +1,13 @@
+//! Private displays: X servers of a scope's own, with a bus and a window manager, that nothing else shows.
+//!
+//! A display belongs to a scope and to the caller that made it. Its programs are jobs of the launcher: they end with
+//! their display, and with the service, however that ends.
+
+mod bus;
+mod desktop;
+mod programs;
+mod start;
+
+pub use desktop::{Desktop, DisplayOwner, PrivateDisplays, private_folder};
+pub use programs::{MissingProgram, missing_programs};
+pub use start::{DisplayAccess, DisplayOrder, PrivateDisplay};

@@ -1,0 +1,229 @@
+//! Private displays: real programs with windows on displays of their own, and what they cannot reach.
+
+use std::os::unix::net::UnixListener;
+
+use bailiwick::contract::{Caller, Transport};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+
+use support::needs::{lacks_full_sandbox, require_program};
+use support::patience::{eventually, eventually_async};
+use support::scope::TestScope;
+use support::screen::XServer;
+use support::service::TestService;
+use support::temporary::TemporaryFolder;
+
+const CAPABILITIES: &[&str] = &[
+    "fs:read",
+    "fs:write",
+    "command:run",
+    "process:manage",
+    "history:read",
+    "display:manage",
+    "app:control",
+    "screen:capture",
+    "ui:read",
+    "ui:control",
+    "window:read",
+    "window:control",
+    "input:control",
+    "clipboard:read",
+    "clipboard:write",
+];
+
+/// A window with a button that writes a file when it is pressed.
+const WINDOW: &str = r#"
+import gi
+gi.require_version("Gtk", "3.0")
+from gi.repository import Gtk
+window = Gtk.Window(title="Play")
+button = Gtk.Button(label="Save")
+button.connect("clicked", lambda _: open("pressed", "w").write("yes"))
+window.add(button)
+window.connect("destroy", Gtk.main_quit)
+window.show_all()
+Gtk.main()
+"#;
+
+fn scope() -> TestScope {
+    for program in ["Xvfb", "openbox", "dbus-daemon"] {
+        require_program(program);
+    }
+    let policy = json!({
+        "allowedCommands": ["python3 *"], "allowDisplays": true, "allowWindows": true, "visibleInput": "allow",
+    });
+    TestScope::new().with_capabilities(CAPABILITIES).with_policy(policy).with_copy("other")
+}
+
+async fn create(host: &TestService) -> String {
+    let made = host.data(json!({"op": "display.create", "input": {"width": 640, "height": 480}})).await;
+    made["display"].as_str().expect("a display").to_owned()
+}
+
+async fn launch(host: &TestService, script: &str) -> String {
+    let launched = host.data(json!({"op": "app.launch", "input": {"command": ["python3", script]}})).await;
+    launched["processId"].as_str().expect("a process").to_owned()
+}
+
+/// Waits for the window of a title, and returns its id.
+async fn window(host: &TestService, title: &str, process: &str) -> String {
+    loop {
+        let listed = host.data(json!({"op": "window.list"})).await;
+        let windows = listed["windows"].as_array().expect("windows");
+        if let Some(found) = windows.iter().find(|it| it["title"] == title) {
+            return found["window"].as_str().expect("an id").to_owned();
+        }
+        let read = host.read(process, json!({})).await;
+        assert_eq!(read["status"], "running", "{read:#}");
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+}
+
+/// Returns the line of the element that contains a text, once its program shows it.
+async fn element(host: &TestService, window: &str, text: &str) -> String {
+    loop {
+        let seen = host.send(json!({"op": "ui.see", "target": window})).await;
+        let lines = seen["data"]["elements"].as_array().cloned().unwrap_or_default();
+        let found = lines.iter().filter_map(Value::as_str).find(|line| line.contains(text));
+        if let Some(line) = found {
+            let id = line.split(' ').next().expect("an id");
+            return format!("{id}@{}", seen["data"]["snapshot"].as_str().expect("a snapshot"));
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+}
+
+/// Returns whether an X server runs with this display.
+fn serves(display: &str) -> bool {
+    let folder = std::fs::read_dir("/proc").expect("processes");
+    folder.filter_map(Result::ok).any(|entry| {
+        let words = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
+        let mut words = words.split(|byte| *byte == 0);
+        words.next().is_some_and(|name| name.ends_with(b"Xvfb")) && words.next() == Some(display.as_bytes())
+    })
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_program_on_a_private_display_is_seen_pressed_and_ended_with_it() {
+    if lacks_full_sandbox() {
+        return;
+    }
+    let host = scope().host();
+    host.write("window.py", WINDOW);
+    let refused =
+        host.send(json!({"op": "app.launch", "input": {"command": ["python3", "window.py"]}})).await;
+    assert_eq!(refused["error"]["code"], "not_found", "{refused:#}");
+    let display = create(&host).await;
+    assert!(serves(&display));
+    let process = launch(&host, "window.py").await;
+    let shown = window(&host, "Play", &process).await;
+    assert!(shown.starts_with(&format!("{display}/")), "{shown}");
+    let save = element(&host, &shown, "\"Save\"").await;
+    let pressed = host.data(json!({"op": "ui.press", "target": save})).await;
+    eventually("the program does what was pressed", || host.path("pressed").exists());
+    assert!(pressed["effect"].is_string(), "{pressed:#}");
+    let taken = host.send(json!({"op": "screen.capture", "target": display})).await;
+    assert_eq!(taken["ok"], true, "{taken:#}");
+    host.data(json!({"op": "clipboard.set", "input": {"text": "of this display"}})).await;
+    let got = host.data(json!({"op": "display.get", "target": display})).await;
+    assert_eq!(got["processes"], json!([process]), "{got:#}");
+    let released = host.data(json!({"op": "display.release", "target": display})).await;
+    assert_eq!(released["ended"], 1, "{released:#}");
+    assert!(!serves(&display));
+    assert_eq!(host.data(json!({"op": "display.list"})).await["displays"], json!([]));
+    assert_ne!(host.read(&process, json!({})).await["status"], "running");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_on_a_private_display_reaches_the_display_and_the_bus_of_the_user() {
+    if lacks_full_sandbox() {
+        return;
+    }
+    let own = XServer::start();
+    let client = own.client();
+    let _own_window = client.window(bailiwick::platform::screen::Rect::new(0, 0, 50, 50), 0x20_40_60);
+    let folder = TemporaryFolder::new();
+    let bus = folder.path().join("bus");
+    let _bus = UnixListener::bind(&bus).expect("a socket of the test");
+    let desk = json!({
+        "id": "desk", "type": "computer", "capabilities": ["window:read"], "policy": {"allowWindows": true},
+    });
+    let host = scope().with_scope(desk).with_sources(own.sources()).host();
+    let display = create(&host).await;
+    let script = format!(
+        "import os, socket\ndef reaches(path):\n    try:\n        socket.socket(socket.AF_UNIX).connect(path)\n        return True\n\
+         \x20   except OSError:\n        return False\n\
+         print(os.listdir('/tmp/.X11-unix'), reaches({:?}), reaches('\\0' + {:?}), reaches({:?}), \
+         reaches('/tmp/.X11-unix/X' + os.environ['DISPLAY'][1:]), flush=True)\n",
+        own.socket(),
+        own.socket(),
+        bus
+    );
+    host.write("reach.py", script);
+    let process = launch(&host, "reach.py").await;
+    let printed = host.over(&process).await;
+    let expected = format!("['X{}'] False False False True\n", &display[1..]);
+    assert_eq!(printed["stdout"], expected, "{printed:#}");
+    // Neither side lists the other's.
+    let ids = async |scope: &str| {
+        let listed = host.data(json!({"scope": scope, "op": "window.list"})).await;
+        let displays = listed["displays"].as_array().expect("displays").clone();
+        displays.into_iter().map(|it| it["display"].as_str().expect("an id").to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(ids("app").await, [display.as_str()]);
+    assert_eq!(ids("desk").await, [own.id()]);
+    let taken = host.send(json!({"op": "screen.capture", "target": own.id()})).await;
+    assert_eq!(taken["error"]["code"], "not_found", "{taken:#}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_display_is_its_callers_alone_and_there_are_only_so_many() {
+    let host = scope().host();
+    let display = create(&host).await;
+    let stranger = host.caller_with_token("stranger");
+    let local = Caller::local(Transport::Stdio);
+    for (caller, scope) in [(&stranger, "app"), (&local, "other")] {
+        for op in ["display.get", "display.release"] {
+            let answer = host.send_as(caller, json!({"scope": scope, "op": op, "target": display})).await;
+            assert_eq!(answer["error"]["code"], "not_found", "{op} {scope}: {answer:#}");
+        }
+        let answer =
+            host.send_as(caller, json!({"scope": scope, "op": "screen.capture", "target": display})).await;
+        assert_eq!(answer["ok"], false, "{answer:#}");
+        let answer = host.send_as(caller, json!({"scope": scope, "op": "display.list"})).await;
+        assert_eq!(answer["data"]["displays"], json!([]), "{answer:#}");
+        let input = json!({"command": ["python3", "-c", "pass"], "display": display});
+        let answer = host.send_as(caller, json!({"scope": scope, "op": "app.launch", "input": input})).await;
+        assert_eq!(answer["error"]["code"], "not_found", "{answer:#}");
+    }
+    create(&host).await;
+    let answer = host.send(json!({"op": "display.create"})).await;
+    assert_eq!(answer["error"]["details"]["rule"], "max-displays", "{answer:#}");
+    assert!(serves(&display));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_display_ends_with_its_time_and_with_its_scope() {
+    let host = scope().host();
+    let lasting = create(&host).await;
+    let short = host.data(json!({"op": "display.create", "options": {"maxRunSeconds": 1}})).await;
+    let short = short["display"].as_str().expect("a display").to_owned();
+    eventually_async("the display ends with its time", || !serves(&short)).await;
+    assert!(serves(&lasting));
+    let mut config = (*host.service.facts().config).clone();
+    config.scopes.retain(|scope| scope.id != "app");
+    host.service.reload(config).expect("a config");
+    eventually_async("the display ends with its scope", || !serves(&lasting)).await;
+}
+
+#[test]
+fn a_display_ends_with_a_killed_service() {
+    let scope = scope().with_config_file().save();
+    let service = scope.serve();
+    let made = scope.cli(&["call", "display.create", "--scope", "app"]);
+    let display = made["data"]["display"].as_str().unwrap_or_else(|| panic!("{made:#}")).to_owned();
+    assert!(serves(&display));
+    let id = i32::try_from(service.0.id()).expect("a process id");
+    kill_process(Pid::from_raw(id).expect("not 0"), Signal::KILL).expect("it is ours");
+    eventually("the display ends with the service", || !serves(&display));
+}
