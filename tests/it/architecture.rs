@@ -511,6 +511,7 @@ const REFUSALS_AFTER_THE_POLICY: &[(&str, &str)] = &[
     ),
     ("crates/providers/src/command/environment.rs", "variables are judged where the environment is built"),
     ("crates/providers/src/command/hold.rs", "the level is known when the sandbox is chosen"),
+    ("crates/providers/src/display/desktop.rs", "how many displays there are is known when one is made"),
     ("crates/providers/src/command/program.rs", "which file a program is, is known when it is found"),
     ("crates/providers/src/git/repository.rs", "where a repository leads is known when it is opened"),
     ("crates/providers/src/process/start.rs", "how many processes run is known when one starts"),

@@ -429,7 +429,7 @@ fn ask_never_runs_anything() {
         let mut config = world.config(&[asked]);
         // A command that no rule allows is refused before anybody is asked.
         config.scopes[0].policy.allowed_commands = vec!["git *".into(), "npm *".into()];
-        // Pictures are taken in scopes of the computer alone.
+        // Pictures of the computer are taken in its scopes alone.
         let mut screen = config.scopes[0].clone();
         (screen.id, screen.scope_type, screen.roots) = ("screen".to_owned(), ScopeType::Computer, Vec::new());
         screen.policy = ScopePolicy {
@@ -447,8 +447,7 @@ fn ask_never_runs_anything() {
         for entry in entries.filter(|entry| !entry.spec.capabilities.is_empty()) {
             let mut envelope =
                 Envelope::from_json(entry.spec.example.as_bytes()).expect("an example is read");
-            let in_folders =
-                !matches!(entry.spec.scope, ScopeNeed::In(types) if !types.contains(&ScopeType::Folder));
+            let in_folders = entry.spec.scope != ScopeNeed::DESKTOP;
             envelope.scope = Some(if in_folders { "app" } else { "screen" }.to_owned());
             let caller = Caller::local(Transport::Stdio);
             let outcome = service.handle(&caller, Ok(envelope), &CancellationToken::new()).await;

@@ -150,6 +150,9 @@ impl Seen {
                     *text = text.replace(id, "<snapshot>");
                     mask_place(text);
                 }
+                if self.display.as_ref().is_some_and(|id| id == text) {
+                    "<display>".clone_into(text);
+                }
                 if let Some(id) = &self.capture {
                     *text = text.replace(id, "<capture>");
                 }

@@ -1,4 +1,4 @@
-//! The file by which programs are let in to an X server that this program starts.
+//! The file by which an X server that this program starts knows who may connect.
 
 use std::io;
 

@@ -20,7 +20,6 @@ pub fn overview() -> String {
 Run one operation and print its result
 
 Usage: bailiwick call OPERATION [TARGET] [--FIELD VALUE …]
-       bailiwick call '{\"op\":\"file.read\",\"target\":\"README.md\"}'
 
 Flags for every operation:
   --scope ID            the scope; needed where several are open
