@@ -130,7 +130,9 @@ impl Capability {
             | Self::WindowRead
             | Self::WindowControl
             | Self::ClipboardRead
-            | Self::ClipboardWrite => true,
+            | Self::ClipboardWrite
+            | Self::DisplayManage
+            | Self::AppControl => true,
             Self::FsRead
             | Self::SearchRead
             | Self::FsWrite
@@ -141,8 +143,6 @@ impl Capability {
             | Self::PackageRun
             | Self::CodexRun
             | Self::ScreenCapture
-            | Self::DisplayManage
-            | Self::AppControl
             | Self::HistoryRead => false,
         }
     }

@@ -178,8 +178,20 @@ pub(super) async fn start(
         let bus = spawn_blocking(make).await.map_err(no_folder)?.map_err(no_folder)?;
         let (width, height) = order.size;
         let screen = format!("{width}x{height}x24");
-        let words: [&str; 9] =
-            [&id, "-screen", "0", &screen, "-noreset", "-nolisten", "tcp", "-nolisten", "local"];
+        // OpenGL would take 50 MiB; programs draw without it.
+        let words: [&str; 11] = [
+            &id,
+            "-screen",
+            "0",
+            &screen,
+            "-noreset",
+            "-extension",
+            "GLX",
+            "-nolisten",
+            "tcp",
+            "-nolisten",
+            "local",
+        ];
         let mut words: Vec<OsString> = words.into_iter().map(OsString::from).collect();
         words.extend(["-auth".into(), cookie.clone().into_os_string()]);
         let starting = launch(displays, &programs.server, &words, &variables, &home);

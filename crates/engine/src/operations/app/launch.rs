@@ -45,7 +45,7 @@ impl Operation for Op {
         timeout_seconds: 30,
         threads: Threads::Async,
         audited_fields: &["command", "display", "label", "maxRunSeconds", "timeoutSeconds", "dryRun"],
-        example: r#"{"op":"app.launch","input":{"command":["xterm"]}}"#,
+        example: r#"{"op":"app.launch","input":{"command":["npm","start"]}}"#,
     };
     type Input = Input;
     type Options = Options;
