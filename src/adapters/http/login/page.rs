@@ -167,7 +167,14 @@ const GROUPS: &[(&str, &[Capability])] = &[
     ),
     (
         "Run programs on your computer",
-        &[Capability::CommandRun, Capability::ProcessManage, Capability::PackageRun, Capability::CodexRun],
+        &[
+            Capability::CommandRun,
+            Capability::ProcessManage,
+            Capability::PackageRun,
+            Capability::CodexRun,
+            Capability::DisplayManage,
+            Capability::AppControl,
+        ],
     ),
 ];
 
@@ -227,7 +234,7 @@ fn described(capability: Capability) -> (&'static str, &'static str) {
         Capability::ClipboardRead => ("Read the clipboard", "Whatever you have copied last."),
         Capability::ClipboardWrite => ("Write the clipboard", "Replace what you have copied."),
         Capability::DisplayManage => {
-            ("Make private displays", "Displays of the scope's own, apart from the user's screen.")
+            ("Make private displays", "For programs that nobody but the client sees, apart from your screen.")
         }
         Capability::AppControl => ("Start programs with windows", "On private displays, in a full sandbox."),
         Capability::HistoryRead => ("Read the history", "What was done in the scope, also by other clients."),
