@@ -17,6 +17,7 @@ pub enum DisplaySelection {
     Only(PathBuf),
 }
 
+#[cfg(target_os = "linux")]
 impl DisplaySelection {
     /// Returns whether a display is meant.
     pub(super) fn includes(&self, number: u16) -> bool {

@@ -9,8 +9,9 @@ use super::worker::Worker;
 use super::{pixels, system};
 use crate::screen::frame::Pixels;
 use crate::screen::{
-    Access, Clipping, ClippingKind, ClippingLimits, Content, Cover, Frame, InputDone, InputJudge, InputMode,
-    InputPlan, Judge, Listing, Rect, ScreenError, Sources, Window, WindowChange, WindowState,
+    Access, Clipping, ClippingKind, ClippingLimits, Content, Cover, DisplaySelection, Frame, InputDone,
+    InputJudge, InputMode, InputPlan, Judge, Listing, Rect, ScreenError, Sources, Window, WindowChange,
+    WindowState,
 };
 use bailiwick_contract::time;
 
@@ -29,11 +30,26 @@ pub(in crate::screen) struct Servers {
     worker: Worker,
     /// The Wayland session, whose name begins the ids of its displays.
     session: Option<Arc<str>>,
+    /// Whether somebody's private displays are meant: a desktop is none of them.
+    is_private: bool,
 }
 
 impl Servers {
     pub(in crate::screen) fn new(sources: Sources) -> Self {
-        Self { worker: Worker::default(), session: sources.wayland.map(Arc::from) }
+        let is_private = matches!(sources.selection, DisplaySelection::Only(_));
+        Self { worker: Worker::default(), session: sources.wayland.map(Arc::from), is_private }
+    }
+
+    /// Asks the desktop, if it is meant.
+    fn ask<T: Send + 'static>(
+        &self,
+        patience: Duration,
+        act: impl FnOnce() -> Result<T, ScreenError> + Send + 'static,
+    ) -> Result<T, ScreenError> {
+        if self.is_private {
+            return Err(ScreenError::NoAccess(Access::NoPrivateDisplay));
+        }
+        self.worker.ask(&self.name(), patience, act)
     }
 
     fn name(&self) -> String {
@@ -42,7 +58,7 @@ impl Servers {
 
     pub(in crate::screen) fn list(&self) -> Result<Listing, ScreenError> {
         let session = self.session.clone();
-        let listed = self.worker.ask(&self.name(), LIST_PATIENCE, move || list(session.as_deref()));
+        let listed = self.ask(LIST_PATIENCE, move || list(session.as_deref()));
         Ok(listed.unwrap_or_else(|error| {
             let access = match error {
                 ScreenError::NoAccess(access) => access,
@@ -64,7 +80,7 @@ impl Servers {
         }
         let (session, id) = (self.session.clone(), id.to_owned());
         let act = move || capture_display(session.as_deref(), &id, region);
-        self.worker.ask(&self.name(), system::PATIENCE, act)
+        self.ask(system::PATIENCE, act)
     }
 
     pub(in crate::screen) fn capture_window(
@@ -75,7 +91,7 @@ impl Servers {
         let number = number_of(id).ok_or_else(|| ScreenError::UnknownWindow(id.to_owned()))?;
         let session = self.session.clone();
         let act = move || capture_window(session.as_deref(), number, region);
-        self.worker.ask(&self.name(), system::PATIENCE, act)
+        self.ask(system::PATIENCE, act)
     }
 
     pub(in crate::screen) fn change_window(
@@ -272,4 +288,19 @@ fn part_of(image: &pixels::Image, region: Option<Rect>) -> Result<Rect, ScreenEr
 fn unsteady(display: &str) -> ScreenError {
     let why = "windows changed again and again while pictures were taken".to_owned();
     ScreenError::Failed { display: display.to_owned(), step: "the capture", why }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_may_see_private_displays_alone_sees_no_desktop() {
+        let selection = DisplaySelection::Only("nowhere".into());
+        let servers = Servers::new(Sources { selection, ..Sources::default() });
+        let listing = servers.list().expect("an answer");
+        assert_eq!((listing.access, listing.displays), (Access::NoPrivateDisplay, Vec::new()));
+        let taken = servers.capture_display("primary", None, true);
+        assert!(matches!(taken, Err(ScreenError::NoAccess(Access::NoPrivateDisplay))));
+    }
 }
