@@ -15,7 +15,7 @@ const MAX_GROUP: usize = 512;
 /// How many groups a thread writes for others after its own.
 const MAX_GROUPS_FOR_OTHERS: usize = 2;
 /// After a group of several rows: how many rows let others come first, so that they are written as groups too.
-const CROWD_ROWS: u32 = 64;
+const ROWS_AFTER_GROUP: u32 = 64;
 /// One of so many rows looks whether others come.
 const PROBE_ROWS: u32 = 16;
 
@@ -26,7 +26,7 @@ pub type WriteResult = Result<u64, HistoryError>;
 pub struct Rows {
     waiting: Mutex<Vec<WaitingRow>>,
     writer: Mutex<Writer>,
-    crowd: Crowd,
+    estimate: GroupEstimate,
 }
 
 /// A row whose task lets others come: should that task be dropped meanwhile, the row is written all the same.
@@ -45,12 +45,12 @@ impl Drop for UnwrittenRow<'_> {
 
 /// Whether rows are likely to come while one is about to be written.
 #[derive(Default)]
-struct Crowd {
+struct GroupEstimate {
     rows_left: AtomicU32,
     alone: AtomicU32,
 }
 
-impl Crowd {
+impl GroupEstimate {
     fn is_likely(&self) -> bool {
         self.rows_left.load(Ordering::Relaxed) > 0
             || self.alone.fetch_add(1, Ordering::Relaxed) % PROBE_ROWS == PROBE_ROWS - 1
@@ -59,7 +59,7 @@ impl Crowd {
     /// Learns from the size of a group.
     fn note(&self, rows: usize) {
         let left = self.rows_left.load(Ordering::Relaxed);
-        let left = if rows > 1 { CROWD_ROWS } else { left.saturating_sub(1) };
+        let left = if rows > 1 { ROWS_AFTER_GROUP } else { left.saturating_sub(1) };
         self.rows_left.store(left, Ordering::Relaxed);
     }
 }
@@ -81,7 +81,7 @@ pub enum Order {
 
 impl Rows {
     pub fn new(writer: Writer) -> Self {
-        Self { waiting: Mutex::default(), writer: Mutex::new(writer), crowd: Crowd::default() }
+        Self { waiting: Mutex::default(), writer: Mutex::new(writer), estimate: GroupEstimate::default() }
     }
 
     pub fn writer(&self) -> MutexGuard<'_, Writer> {
@@ -112,7 +112,7 @@ impl Rows {
         orders: &Sender<Order>,
     ) -> Result<WriteResult, oneshot::Receiver<WriteResult>> {
         let mut answer = self.add(row);
-        if self.crowd.is_likely() {
+        if self.estimate.is_likely() {
             let mut unwritten = UnwrittenRow { rows: Some(self), orders };
             tokio::task::yield_now().await;
             unwritten.rows = None;
@@ -136,7 +136,7 @@ impl Rows {
             if group.is_empty() {
                 return true;
             }
-            self.crowd.note(group.len());
+            self.estimate.note(group.len());
             let had_chores = writer.has_chores();
             match writer.commit(group.iter().map(|it| &it.row), others) {
                 Some(written) => {

@@ -20,7 +20,7 @@ use super::approvals::ApprovalRequest;
 use super::boot::MAX_HELD;
 use super::dispatch::{self, PermittedRequest};
 use super::previews::{PreviewRequest, assumed_approval, permit_for_preview};
-use super::record::{EndReason, Record};
+use super::record::{Record, RequestEnd};
 use super::secrets::RequestSecrets;
 use super::shares::Shares;
 
@@ -88,7 +88,7 @@ impl Service {
         let gone = gone.child_token();
         let _gone_on_drop = gone.clone().drop_guard();
         let began = Instant::now();
-        let ended = EndReason::default();
+        let ended = RequestEnd::default();
         let record = Record::begin(began, &caller, self.history().clone(), ended.clone());
         let (unfinished, end) = (record.unfinished(), ended.clone());
         let (service, progress) = (Arc::clone(self), progress.clone());
@@ -122,14 +122,14 @@ impl Service {
 
     /// Records that somebody was not let in. Returns what their answer should say of that.
     pub async fn refuse_login(&self, caller: &Caller, source: &str, failure: Failure) -> Vec<String> {
-        let mut record = Record::begin(Instant::now(), caller, self.history().clone(), EndReason::default());
+        let mut record = Record::begin(Instant::now(), caller, self.history().clone(), RequestEnd::default());
         record.login(source);
         record.refuse(failure).await.warnings
     }
 
     /// Records that a client has logged in. `source` is the address.
     pub async fn record_login(&self, caller: &Caller, source: &str) {
-        let mut record = Record::begin(Instant::now(), caller, self.history().clone(), EndReason::default());
+        let mut record = Record::begin(Instant::now(), caller, self.history().clone(), RequestEnd::default());
         record.login(source);
         record.succeed().await;
     }

@@ -30,16 +30,16 @@ pub(super) type Notes = (Vec<String>, Vec<Image>, Option<String>);
 
 /// How a request ends. All clones share it.
 #[derive(Debug, Clone, Default)]
-pub(super) struct EndReason(Arc<End>);
+pub(super) struct RequestEnd(Arc<RequestEndState>);
 
 #[derive(Debug, Default)]
-struct End {
+struct RequestEndState {
     /// Why it was ended although its client did not cancel it, once it was.
     reason: OnceLock<Failure>,
     lacks_only_its_row: AtomicBool,
 }
 
-impl EndReason {
+impl RequestEnd {
     /// Notes the reason; the first counts.
     pub fn because(&self, failure: Failure) {
         // Another reason came first.
@@ -69,7 +69,7 @@ pub(super) struct Record {
     event: EventDraft,
     began: Instant,
     history: HistoryHandle,
-    ended: EndReason,
+    ended: RequestEnd,
     /// The scope of its permit, for the commands of hints.
     scope: Option<String>,
     origin: Option<ContentOrigin>,
@@ -87,11 +87,11 @@ pub(super) struct Unfinished {
     op: String,
     started_at_ms: i64,
     began: Instant,
-    ended: EndReason,
+    ended: RequestEnd,
 }
 
 impl Record {
-    pub fn begin(began: Instant, caller: &Caller, history: HistoryHandle, ended: EndReason) -> Self {
+    pub fn begin(began: Instant, caller: &Caller, history: HistoryHandle, ended: RequestEnd) -> Self {
         Self {
             event: EventDraft::new(caller, ""),
             began,

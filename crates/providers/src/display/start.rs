@@ -80,7 +80,7 @@ pub struct PrivateDisplay {
 pub struct DisplayAccess {
     /// What its sandbox shows.
     pub read_only: Vec<PathGrant>,
-    /// What it is told.
+    /// The environment variables that it gets.
     pub variables: Vec<(OsString, OsString)>,
 }
 

@@ -19,7 +19,7 @@ pub fn overview() -> String {
     let mut text = "\
 Run one operation and print its result
 
-Usage: bailiwick call OPERATION [TARGET] [--FIELD VALUE …]
+Usage: bailiwick call OPERATION [TARGET] [--FIELD VALUE …] | REQUEST-AS-JSON
 
 Flags for every operation:
   --scope ID            the scope; needed where several are open

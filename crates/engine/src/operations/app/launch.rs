@@ -33,7 +33,7 @@ impl Operation for Op {
         name: "app.launch",
         summary: "Start a program with windows on a private display",
         details: "Judged as process.start, and always in a full sandbox, which shows it one display, its clipboard and its bus: \
-                  those of the user cannot be reached from there. It is told to show its elements. It ends with the display; \
+                  those of the user cannot be reached from there. It shows its elements. It ends with the display; \
                   process.read shows what it prints, process.stop ends it, ui.see and window.list show its windows. The target \
                   is the working folder.",
         capabilities: &[&[Capability::CommandRun], &[Capability::AppControl]],

@@ -220,7 +220,8 @@ impl ListedNames {
             IgnoreRules::for_folder(&path, &dir)?
         };
         // What changes while it is read has other facts then.
-        let before = path.stat_cached().filter(|stat| options.depth == 1 && stat.id == dir.id());
+        let before = if options.depth == 1 { path.stat_cached() } else { None };
+        let before = before.filter(|stat| stat.id == dir.id());
         let mut found = Self::new(path, ignore, after, most);
         let entries = found.add(0, &Source::Dir(&dir), options)?;
         if let (Some(before), Some(entries)) = (before, entries) {
