@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bailiwick_platform::fs::{FileId, FileKind, Stat};
 
-use super::node::{Content, Entries, Node, RootState};
+use super::node::{Content, Entries, FolderState, FolderVersion, Node, RootState};
 
 /// Kinds by their numbers.
 const KINDS: [FileKind; 7] = [
@@ -93,10 +93,15 @@ impl Encoder {
         self.flag(root.is_complete);
         self.option(root.top.as_ref(), Self::stat);
         self.count(root.folders.len());
-        for (folder, entries) in &root.folders {
+        for (folder, state) in &root.folders {
             self.bytes(folder);
-            self.count(entries.len());
-            for (name, node) in entries.iter() {
+            self.option(state.version, |it, version| {
+                it.id(version.id);
+                it.time(version.modified_ns);
+                it.time(version.changed_ns);
+            });
+            self.count(state.entries.len());
+            for (name, node) in state.entries.iter() {
                 self.bytes(name);
                 self.node(node);
             }
@@ -191,9 +196,14 @@ impl<'a> Decoder<'a> {
         let count = self.count()?;
         root.folders.reserve(count);
         for _ in 0..count {
-            let (folder, count) = (self.bytes()?.into(), self.count()?);
-            let entries = (0..count).map(|_| Some((self.bytes()?.into(), self.node()?)));
-            root.folders.insert(folder, Arc::new(entries.collect::<Option<Entries>>()?));
+            let folder = self.bytes()?.into();
+            let version = self.option(|it| {
+                let (id, modified_ns, changed_ns) = (it.id()?, it.time()?, it.time()?);
+                Some(FolderVersion { id, modified_ns, changed_ns })
+            })?;
+            let entries = (0..self.count()?).map(|_| Some((self.bytes()?.into(), self.node()?)));
+            let entries = Arc::new(entries.collect::<Option<Entries>>()?);
+            root.folders.insert(folder, FolderState { entries, version });
         }
         for _ in 0..self.count()? {
             root.left_out.insert(self.bytes()?.into(), self.stat()?);
@@ -233,10 +243,15 @@ mod tests {
             ..Node::of(stat)
         };
         root.top = Some(stat);
-        root.folders.insert(b"a"[..].into(), Arc::new(vec![(b"\xff"[..].into(), node)]));
+        let version = FolderVersion { id: FileId { device: 3, inode: 5 }, modified_ns: 6, changed_ns: 7 };
+        let mut add = |folder: &[u8], name: &[u8], node, version| {
+            let entries = Arc::new(vec![(name.into(), node)]);
+            root.folders.insert(folder.into(), FolderState { entries, version });
+        };
+        add(b"a", b"\xff", node, Some(version));
         let link =
             Node { link: Some(b"../x".to_vec()), ..Node::of(Stat { kind: FileKind::Symlink, ..stat }) };
-        root.folders.insert(Box::default(), Arc::new(vec![(b"l"[..].into(), link)]));
+        add(b"", b"l", link, None);
         root.left_out.insert(b"target"[..].into(), stat);
         root.git_dirs.insert(b".git"[..].into());
         root.unread.insert(b"u"[..].into());

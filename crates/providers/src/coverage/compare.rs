@@ -6,7 +6,7 @@ use std::sync::Arc;
 use bailiwick_platform::fs::{FileId, FileKind, RelPath};
 
 use super::Snapshot;
-use super::node::{Node, RootState, find, join};
+use super::node::{Entries, FolderState, Node, RootState, find, join};
 use super::rules::{GitPart, git_part, is_git_pointer, objects_folder, protected_folder};
 
 /// One path that has changed.
@@ -78,12 +78,16 @@ impl Difference {
     }
 
     fn add_root(&mut self, root: usize, old: &RootState, new: &RootState) {
-        let (old_groups, new_groups) = (groups(old), groups(new));
+        // What is shared is the same in both.
+        let (old_groups, new_groups) = match are_shared(old, new) {
+            true => (Groups::new(), Groups::new()),
+            false => (groups(old), groups(new)),
+        };
         let mut paths: BTreeSet<Vec<u8>> = BTreeSet::new();
         let mut relinked: HashSet<&[u8]> = HashSet::new();
         for (one, other) in [(old, new), (new, old)] {
-            for (folder, entries) in &one.folders {
-                let others = other.folders.get(folder);
+            for (folder, FolderState { entries, .. }) in &one.folders {
+                let others = other.folders.get(folder).map(|it| &it.entries);
                 if others.is_some_and(|others| Arc::ptr_eq(entries, others)) {
                     continue;
                 }
@@ -187,6 +191,15 @@ enum Verdict {
 
 /// The paths of each file that has several below a root.
 type Groups = HashMap<FileId, BTreeSet<Vec<u8>>>;
+
+/// Returns whether two states share all that is in their folders.
+fn are_shared(one: &RootState, other: &RootState) -> bool {
+    let others = &other.folders;
+    let is_shared = |folder: &[u8], entries: &Arc<Entries>| {
+        others.get(folder).is_some_and(|other| Arc::ptr_eq(entries, &other.entries))
+    };
+    one.folders.len() == others.len() && one.folders.iter().all(|(folder, it)| is_shared(folder, &it.entries))
+}
 
 /// Returns the names of each file that has several below a root.
 fn groups(root: &RootState) -> Groups {

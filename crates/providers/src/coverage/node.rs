@@ -34,6 +34,27 @@ pub struct Node {
 /// What is in one folder, by names, in their order.
 pub(super) type Entries = Vec<(Box<[u8]>, Node)>;
 
+/// A folder, as it was at one moment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct FolderState {
+    /// What is in it. States share what is the same in both.
+    pub entries: Arc<Entries>,
+    /// Its version when its names were read; `None` where some of them are not among the entries, or where its times
+    /// would not show that one has come or gone.
+    pub version: Option<FolderVersion>,
+}
+
+/// What changes whenever a name comes into a folder, or goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct FolderVersion {
+    /// The folder.
+    pub id: FileId,
+    /// When its names were changed last.
+    pub modified_ns: i128,
+    /// When its names or facts were changed last.
+    pub changed_ns: i128,
+}
+
 /// A root folder with all that is below it, as it was at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct RootState {
@@ -41,8 +62,8 @@ pub(super) struct RootState {
     pub id: FileId,
     /// The facts of the root itself.
     pub top: Option<Stat>,
-    /// What is in each folder, by its path beneath the root. States share what is the same in both.
-    pub folders: HashMap<Box<[u8]>, Arc<Entries>>,
+    /// Each folder, by its path beneath the root.
+    pub folders: HashMap<Box<[u8]>, FolderState>,
     /// Folders that are left out, with all that is below them.
     pub left_out: HashMap<Box<[u8]>, Stat>,
     /// Folders that are Git's own.
@@ -93,7 +114,7 @@ impl RootState {
     /// Returns what has a path below the root.
     pub fn get(&self, path: &[u8]) -> Option<&Node> {
         let (folder, name) = split(path);
-        find(self.folders.get(folder)?, name)
+        find(&self.folders.get(folder)?.entries, name)
     }
 
     /// Returns whether something has a path; the root is always there.
@@ -103,14 +124,15 @@ impl RootState {
 
     /// Returns all that is below the root: folders, names in them, and what has the name.
     pub fn nodes(&self) -> impl Iterator<Item = (&[u8], &[u8], &Node)> {
-        self.folders.iter().flat_map(|(folder, entries)| entries_of(folder, entries))
+        self.folders.iter().flat_map(|(folder, state)| entries_of(folder, &state.entries))
     }
 
     /// Forgets what has a path.
     pub fn remove(&mut self, path: &[u8]) {
         let (folder, name) = split(path);
-        if let Some(entries) = self.folders.get_mut(folder) {
-            Arc::make_mut(entries).retain(|(it, _)| **it != *name);
+        if let Some(state) = self.folders.get_mut(folder) {
+            Arc::make_mut(&mut state.entries).retain(|(it, _)| **it != *name);
+            state.version = None;
         }
     }
 

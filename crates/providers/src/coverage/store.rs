@@ -28,7 +28,7 @@ use super::walk::Walk;
 use crate::file::sha256_hex;
 
 /// What the state begins with: another form has another number.
-const FORM: u64 = 0x6261_696c_0000_0002;
+const FORM: u64 = 0x6261_696c_0000_0003;
 /// How much of contents is covered in the folders of one scope.
 const MAX_COVERED_BYTES: u64 = 384 << 20;
 /// How much the packs of all scopes take together, before those used longest ago go.

@@ -11,11 +11,11 @@ use std::time::{Instant, SystemTime};
 use sha2::{Digest, Sha256};
 
 use bailiwick_contract::Cancel;
-use bailiwick_platform::fs::{Attributes, Dir, DoorError, FileId, FileKind, RelPath, Stat};
+use bailiwick_platform::fs::{Attributes, Dir, DoorError, FileId, FileKind, FolderWatch, RelPath, Stat};
 use bailiwick_platform::machine::user_id;
 use bailiwick_platform::names::OsStrExt;
 
-use super::node::{Content, Entries, Node, RootState};
+use super::node::{Content, Entries, FolderState, FolderVersion, Node, RootState};
 use super::rules::{is_git_layout, is_left_out};
 use super::store::Pack;
 use crate::file::is_temporary;
@@ -27,6 +27,9 @@ pub(super) const MAX_FILE_BYTES: u64 = 16 << 20;
 const MAX_ENTRIES: usize = 200_000;
 /// How far the clock of files may be behind that of programs, in nanoseconds.
 const TICK_NS: i128 = 20_000_000;
+const SECOND_NS: i128 = 1_000_000_000;
+/// How far times are apart on file systems that keep whole seconds only.
+const COARSE_NS: i128 = 2 * SECOND_NS;
 /// The bits by which a program runs as another user.
 const SET_ID_BITS: u32 = 0o6000;
 
@@ -47,9 +50,8 @@ pub(super) struct Walk<'a> {
 }
 
 /// What is in a folder.
-#[derive(Default)]
 struct FolderFacts {
-    entries: Arc<Entries>,
+    state: FolderState,
     /// The folders in it that are to be entered.
     folders: Vec<PendingFolder>,
     left_out: Vec<(Box<[u8]>, Stat)>,
@@ -76,8 +78,14 @@ impl Walk<'_> {
         let mut state = RootState::new(root.id());
         state.top = root.facts().ok();
         state.folders.reserve(self.known.folders.len());
-        let visitor =
-            Visitor { walk: self, root, pack, began_ns: now_ns() - TICK_NS, count: AtomicUsize::new(0) };
+        let visitor = Visitor {
+            walk: self,
+            root,
+            pack,
+            shows_changes: FolderWatch::hears(root),
+            began_ns: now_ns() - TICK_NS,
+            count: AtomicUsize::new(0),
+        };
         let mut gone = Vec::new();
         let mut level: Vec<PendingFolder> = vec![(RelPath::root(), false)];
         while !level.is_empty() {
@@ -91,7 +99,7 @@ impl Walk<'_> {
                         if facts.is_git_dir {
                             state.git_dirs.insert(path.into());
                         }
-                        state.folders.insert(path.into(), facts.entries);
+                        state.folders.insert(path.into(), facts.state);
                         state.left_out.extend(facts.left_out);
                         below.extend(facts.folders);
                     }
@@ -113,7 +121,7 @@ impl Walk<'_> {
             |it: &[u8]| it.strip_prefix(path).is_some_and(|rest| matches!(rest.first(), None | Some(b'/')));
         let known = self.before.unwrap_or(self.known).folders.iter();
         let known = known.filter(|(folder, _)| is_in(folder));
-        state.folders.extend(known.map(|(folder, entries)| (folder.clone(), Arc::clone(entries))));
+        state.folders.extend(known.map(|(folder, state)| (folder.clone(), state.clone())));
         state.unread.insert(path.into());
     }
 }
@@ -122,6 +130,8 @@ struct Visitor<'a> {
     walk: &'a Walk<'a>,
     root: &'a Dir,
     pack: &'a Pack,
+    /// Whether the times of a folder show every change of its names: not where other computers make them.
+    shows_changes: bool,
     began_ns: i128,
     /// How many entries were met.
     count: AtomicUsize,
@@ -143,28 +153,55 @@ impl Visitor<'_> {
             },
         };
         let dir = opened.as_ref().unwrap_or(self.root);
-        let mut names: Vec<OsString> = Vec::new();
+        // Before its names are read: with one that comes meanwhile it is another version.
+        let version = self.version_of(dir);
+        let known = self.walk.known.folders.get(path.as_bytes());
+        let is_same = version.is_some() && known.is_some_and(|known| known.version == version);
         let room = MAX_ENTRIES.saturating_sub(self.count.load(Ordering::Relaxed));
-        let read = dir.for_each_entry(|name, _| {
-            names.push(name.to_owned());
-            if names.len() > room { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        });
+        let mut listed: Vec<OsString> = Vec::new();
+        let mut is_listed = true;
+        let mut names: Vec<&OsStr> = match known.filter(|_| is_same) {
+            Some(known) => known.entries.iter().map(|(name, _)| OsStr::from_bytes(name)).collect(),
+            None => {
+                let read = dir.for_each_entry(|name, _| {
+                    listed.push(name.to_owned());
+                    if listed.len() > room { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+                });
+                is_listed = read.is_ok();
+                listed.iter().map(OsString::as_os_str).collect()
+            }
+        };
         if self.count.fetch_add(names.len(), Ordering::Relaxed) + names.len() > MAX_ENTRIES {
             return Visit::TooMuch;
         }
-        if read.is_err() {
+        if !is_listed {
             return Visit::Unread;
         }
         names.sort_unstable();
-        Visit::Read(self.read(dir, path, &names, is_in_git_dir))
+        Visit::Read(self.read(dir, path, &names, version, is_in_git_dir))
     }
 
-    fn read(&self, dir: &Dir, path: &RelPath, names: &[OsString], is_in_git_dir: bool) -> FolderFacts {
+    /// Returns which version of a folder this is; `None` where a name that comes or goes might not make it another one.
+    fn version_of(&self, dir: &Dir) -> Option<FolderVersion> {
+        let facts = dir.facts().ok().filter(|facts| self.shows_changes && !is_fresh(facts, self.began_ns))?;
+        let Stat { id, modified_ns, changed_ns, .. } = facts;
+        Some(FolderVersion { id, modified_ns, changed_ns })
+    }
+
+    fn read(
+        &self,
+        dir: &Dir,
+        path: &RelPath,
+        names: &[&OsStr],
+        version: Option<FolderVersion>,
+        is_in_git_dir: bool,
+    ) -> FolderFacts {
         let is_git_dir = path.file_name() == Some(OsStr::new(".git"))
-            || is_git_layout(|name| names.binary_search_by(|it| it.as_os_str().cmp(name)).is_ok());
+            || is_git_layout(|name| names.binary_search(&name).is_ok());
         let is_in_git_dir = is_in_git_dir || is_git_dir;
-        let mut facts = FolderFacts { is_git_dir, ..FolderFacts::default() };
-        let mut entries = SharedEntries::new(self.walk.known.folders.get(path.as_bytes()));
+        let (mut folders, mut left_out) = (Vec::new(), Vec::new());
+        let known = self.walk.known.folders.get(path.as_bytes());
+        let mut entries = SharedEntries::new(known.map(|known| &known.entries));
         let mut buffer = Vec::new();
         for name in names {
             let Ok(stat) = dir.stat(name) else { continue };
@@ -184,10 +221,10 @@ impl Visitor<'_> {
                     }
                     let child = path.child(name);
                     if stat.id.device != dir.id().device || self.leaves_out(&child, is_in_git_dir) {
-                        facts.left_out.push((child.as_bytes().into(), stat));
+                        left_out.push((child.as_bytes().into(), stat));
                         continue;
                     }
-                    facts.folders.push((child, is_in_git_dir));
+                    folders.push((child, is_in_git_dir));
                     entries.add(name.as_bytes(), Node::of(stat));
                 }
                 FileKind::Symlink => {
@@ -204,8 +241,9 @@ impl Visitor<'_> {
                 }
             }
         }
-        facts.entries = entries.finish();
-        facts
+        let entries = entries.finish();
+        let version = version.filter(|_| entries.len() == names.len());
+        FolderFacts { state: FolderState { entries, version }, folders, left_out, is_git_dir }
     }
 
     /// Returns whether a folder is left out. After a command, what was covered before it is covered still.
@@ -233,7 +271,7 @@ impl Visitor<'_> {
         }
         let Ok(opened) = dir.open_file(name) else { return node };
         node.stat = Stat { disk_bytes: 0, ..opened.stat };
-        node.is_fresh = opened.stat.changed_ns >= self.began_ns;
+        node.is_fresh = is_fresh(&opened.stat, self.began_ns);
         let (Some(bytes), Ok(attributes)) =
             (read(&opened.file, opened.stat.size, buffer), opened.file.attributes())
         else {
@@ -317,7 +355,50 @@ fn read(mut file: impl Read, size: u64, buffer: &mut Vec<u8>) -> Option<&[u8]> {
     (buffer.len() as u64 == size).then_some(&buffer[..])
 }
 
+/// Returns whether something was changed so shortly before that its times would not show a further change. FAT sets only one
+/// of them where a name goes, and keeps that one to two seconds.
+fn is_fresh(facts: &Stat, began_ns: i128) -> bool {
+    let step_ns = |time_ns: i128| if time_ns % SECOND_NS == 0 { COARSE_NS } else { 0 };
+    [facts.changed_ns, facts.modified_ns].into_iter().any(|time_ns| time_ns + step_ns(time_ns) >= began_ns)
+}
+
 fn now_ns() -> i128 {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     i128::try_from(since.as_nanos()).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_changed_shortly_before_is_fresh_also_where_times_are_whole_seconds() {
+        const NOW: i128 = 1_000 * SECOND_NS + 500_000_000;
+        let changed = |modified_ns: i128, changed_ns: i128| {
+            let id = FileId { device: 1, inode: 2 };
+            let (kind, mode, user, group) = (FileKind::Dir, 0o755, 0, 0);
+            let facts = Stat {
+                kind,
+                id,
+                size: 0,
+                disk_bytes: 0,
+                mode,
+                user,
+                group,
+                links: 1,
+                modified_ns,
+                changed_ns,
+            };
+            is_fresh(&facts, NOW)
+        };
+        assert!(changed(NOW - 1, NOW), "in this tick");
+        assert!(!changed(NOW - 1, NOW - 1), "before it");
+        assert!(changed(NOW - 1, NOW + SECOND_NS), "by a clock that was put back since");
+        assert!(
+            changed(999 * SECOND_NS, NOW - COARSE_NS + 1),
+            "names that go from FAT change its times by two seconds"
+        );
+        assert!(changed(998 * SECOND_NS + 1, 999 * SECOND_NS), "a second may be all that is kept");
+        assert!(!changed(998 * SECOND_NS, 998 * SECOND_NS));
+    }
 }

@@ -1,9 +1,9 @@
 //! A look that knows the last one is held against one that knows nothing.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 
@@ -11,11 +11,17 @@ use super::node::{Content, Node, join};
 use super::{CoverageStore, CoveredRoot, Difference, Snapshot};
 use bailiwick_contract::{Cancel, id};
 use bailiwick_platform::fs::modes::{set_mode, symlink};
-use bailiwick_platform::fs::{CAN_RESTORE_TREES, RelPath, Root, remove_tree};
+use bailiwick_platform::fs::{CAN_RESTORE_TREES, FolderWatch, RelPath, Root, remove_tree};
 
 fn look(store: &CoverageStore, folder: &Path, before: Option<&Snapshot>) -> Snapshot {
+    look_but(store, folder, before, &[])
+}
+
+/// Looks at a folder as before a command that cannot change some paths.
+fn look_but(store: &CoverageStore, folder: &Path, before: Option<&Snapshot>, closed: &[&str]) -> Snapshot {
     let dir = Root::open(folder).and_then(|root| root.open_dir(&RelPath::root())).expect("opened");
-    let roots = vec![CoveredRoot { dir, closed: HashSet::new() }];
+    let closed = closed.iter().map(|path| RelPath::parse(path.as_bytes()).expect("a path")).collect();
+    let roots = vec![CoveredRoot { dir, closed }];
     let cancel = Cancel::after(Duration::from_secs(60));
     store.look("app", roots, &|_| false, before, None, &cancel).expect("looked at")
 }
@@ -103,4 +109,105 @@ proptest! {
         }
         remove_tree(&folder).expect("it was made above");
     }
+}
+
+/// Looks until the names in all folders are so old that the next look takes them from this one.
+fn look_at_old_names(store: &CoverageStore, folder: &Path) -> Snapshot {
+    let began = Instant::now();
+    loop {
+        let seen = look(store, folder, None);
+        if seen.roots[0].folders.values().all(|state| state.version.is_some()) {
+            return seen;
+        }
+        assert!(
+            began.elapsed() < Duration::from_secs(60),
+            "folders that nobody changes are old at some time"
+        );
+    }
+}
+
+/// Returns whether trees come back here, and the names of folders that have not changed are taken from the last look.
+fn names_are_kept() -> bool {
+    let temporary = Root::open(&std::env::temp_dir()).and_then(|root| root.open_dir(&RelPath::root()));
+    CAN_RESTORE_TREES && FolderWatch::hears(&temporary.expect("opened"))
+}
+
+// The names of a folder that has not changed are taken from the last look. This holds for changes that leave as many names
+// as there were, and for folders that another one takes the place of.
+#[test]
+fn names_that_come_and_go_in_a_folder_that_was_known_are_seen() {
+    if !names_are_kept() {
+        return;
+    }
+    type Change = fn(&Path);
+    let changes: &[(&str, Change)] = &[
+        ("a new file", |root| fs::write(root.join("one/new"), "new").expect("written")),
+        ("a file is gone", |root| fs::remove_file(root.join("one/a")).expect("it was there")),
+        ("a file has another name", |root| {
+            fs::rename(root.join("one/a"), root.join("one/c")).expect("it was there");
+        }),
+        ("a file has gone elsewhere", |root| {
+            fs::rename(root.join("one/a"), root.join("two/a2")).expect("it was there");
+        }),
+        ("a file takes the place of another", |root| {
+            fs::rename(root.join("two/a"), root.join("one/a")).expect("it was there");
+        }),
+        ("one more name of a file", |root| {
+            fs::hard_link(root.join("two/a"), root.join("one/c")).expect("linked");
+        }),
+        ("a link", |root| symlink("a", root.join("one/link")).expect("linked")),
+        ("a folder in it", |root| fs::create_dir(root.join("one/c")).expect("made")),
+        ("an empty folder is gone", |root| fs::remove_dir(root.join("one/empty")).expect("it was there")),
+        ("another folder takes its place", |root| {
+            fs::rename(root.join("one"), root.join("old")).expect("it was there");
+            fs::rename(root.join("two"), root.join("one")).expect("it was there");
+        }),
+        ("two folders change places, and back, and differ", |root| {
+            fs::rename(root.join("one"), root.join("x")).expect("it was there");
+            fs::rename(root.join("x"), root.join("one")).expect("it was there");
+            fs::write(root.join("one/empty/new"), "new").expect("written");
+        }),
+        ("a content alone", |root| fs::write(root.join("one/b"), "other").expect("written")),
+    ];
+    for (what, change) in changes {
+        let folder = std::env::temp_dir().join(format!("bailiwick-coverage-{}", id::new_id()));
+        let root = folder.join("root");
+        for name in ["one", "two"] {
+            fs::create_dir_all(root.join(name).join("empty")).expect("made");
+            fs::write(root.join(name).join("a"), format!("a of {name}")).expect("written");
+            fs::write(root.join(name).join("b"), format!("b of {name}")).expect("written");
+        }
+        let warm = CoverageStore::below(&folder.join("warm"));
+        let before = look_at_old_names(&warm, &root);
+        change(&root);
+        // By now the folders' times alone tell of the change.
+        let plain = look_at_old_names(&CoverageStore::below(&folder.join("cold")), &root);
+        let after = look(&warm, &root, Some(&before));
+        assert_eq!(all_nodes(&after), all_nodes(&plain), "{what}");
+        assert_ne!(all_nodes(&after), all_nodes(&before), "{what}");
+        assert_eq!(all_nodes(&look(&warm, &root, None)), all_nodes(&plain), "{what}, read from the disk");
+        remove_tree(&folder).expect("it was made above");
+    }
+}
+
+// What was left out of a look is there for the next one that does not leave it out.
+#[test]
+fn a_name_that_was_closed_to_one_command_is_seen_for_the_next() {
+    if !names_are_kept() {
+        return;
+    }
+    let folder = std::env::temp_dir().join(format!("bailiwick-coverage-{}", id::new_id()));
+    let root = folder.join("root");
+    fs::create_dir_all(root.join("one")).expect("made");
+    fs::write(root.join("one/a"), "a").expect("written");
+    fs::write(root.join("one/secret"), "b").expect("written");
+    let store = |name: &str| CoverageStore::below(&folder.join(name));
+    let names = |seen: &Snapshot| all_nodes(seen).into_keys().collect::<Vec<_>>();
+    let all = [&b"one"[..], b"one/a", b"one/secret"];
+    assert_eq!(names(&look_at_old_names(&store("first"), &root)), all);
+    let store = store("second");
+    for (closed, seen) in [(&["one/secret"][..], &all[..2]), (&[], &all), (&["one/secret"], &all[..2])] {
+        assert_eq!(names(&look_but(&store, &root, None, closed)), seen);
+    }
+    remove_tree(&folder).expect("it was made above");
 }
