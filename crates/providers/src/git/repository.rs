@@ -21,6 +21,8 @@ use bailiwick_policy::{PermittedPath, Scope};
 
 /// The longest `.git` file, `commondir` or `alternates` that is read.
 const MAX_POINTER_BYTES: u64 = 16_384;
+/// How many bytes Git's list of files has where there are some 200,000.
+const LARGE_INDEX_BYTES: u64 = 16 << 20;
 /// How deep alternates may lead to further ones.
 const MAX_ALTERNATES: usize = 5;
 /// What is in Git's own folder and must be there itself.
@@ -228,6 +230,12 @@ impl Repository {
     /// `not_found` if it is gone.
     pub fn common(&self) -> Result<Root, Failure> {
         Root::open_resolved(&self.common_dir).map_err(|_| none(&self.start))
+    }
+
+    /// Returns whether Git's list of files is so long that what compares all of them takes long.
+    pub fn is_large(&self) -> bool {
+        let index = RelPath::root().child(OsStr::new("index"));
+        self.own().is_ok_and(|own| own.stat(&index).is_ok_and(|facts| facts.size >= LARGE_INDEX_BYTES))
     }
 
     /// Returns whether what is in the common folder belongs to several working trees.

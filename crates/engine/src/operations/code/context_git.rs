@@ -20,6 +20,8 @@ const FIRST: Duration = Duration::from_secs(4);
 const AGAIN: Duration = Duration::from_millis(300);
 /// From which time on Git takes long, so that its answer is kept: a faster one is always waited for.
 const LONG: Duration = Duration::from_secs(2);
+/// The same in a large repository, where it takes as long each time, however idle the computer is.
+const LONG_IF_LARGE: Duration = Duration::from_millis(400);
 /// How long Git may take for later questions.
 const LONGEST: Duration = Duration::from_secs(60);
 /// How long a question sleeps before it looks at its cancellation flag.
@@ -141,12 +143,15 @@ fn start(cx: &Context, permit: &Permit, key: &Key) -> Result<watch::Receiver<Ans
     with(key, |known| known.running = Some(receiver.clone()));
     let (guard, began) = (RunningCall(key.clone()), Instant::now());
     tokio::spawn(async move {
-        let answer = match git.await {
-            Ok(git) => ask(&git, guard.0.3).await.map(Arc::new),
-            Err(failure) => Err(failure),
+        let (answer, long) = match git.await {
+            Ok(git) => {
+                let long = if git.repository.is_large() { LONG_IF_LARGE } else { LONG };
+                (ask(&git, guard.0.3).await.map(Arc::new), long)
+            }
+            Err(failure) => (Err(failure), LONG),
         };
         if let Ok(found) = &answer {
-            let last = (began.elapsed() >= LONG).then(|| (Instant::now(), Arc::clone(found)));
+            let last = (began.elapsed() >= long).then(|| (Instant::now(), Arc::clone(found)));
             with(&guard.0, |known| known.last = last);
         }
         // Before anyone hears of it: who comes now begins another call.
