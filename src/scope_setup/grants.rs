@@ -1,6 +1,6 @@
 //! What a scope grants, in plain words, and for whom its sensitive files are closed.
 
-use bailiwick_config::ScopeConfig;
+use bailiwick_config::{ScopeConfig, ScopePolicy, SecretCommands, SecretMode};
 use bailiwick_contract::{Capability, ScopeType};
 use bailiwick_platform::launch::hides_files;
 use bailiwick_providers::command::level;
@@ -46,6 +46,22 @@ pub fn closure(scope: &ScopeConfig) -> Closure {
     match level(scope.policy.sandbox) {
         Ok(level) if !hides_files(level) => Closure::FileOperations,
         Ok(_) | Err(_) => Closure::Programs,
+    }
+}
+
+/// Returns what answers show in the place of secrets; `None` where they show the secrets.
+pub fn secret_words(policy: &ScopePolicy) -> Option<&'static str> {
+    match (policy.secrets, policy.secret_commands) {
+        (SecretMode::Off, _) => None,
+        (SecretMode::Redact, _) => Some("answers show marks in their place, which clients cannot write back"),
+        (SecretMode::Handles, SecretCommands::Ask) => Some(
+            "answers show handles in their place, which stand for the values in what clients write;\n\
+             commands are given them with your approval only",
+        ),
+        (SecretMode::Handles, SecretCommands::Allow) => Some(
+            "answers show handles in their place, which stand for the values in what clients write\n\
+             and in the commands that they run",
+        ),
     }
 }
 

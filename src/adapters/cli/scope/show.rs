@@ -1,9 +1,6 @@
 //! `scope show`: everything about one scope, and what it comes to with all defaults.
 
-use bailiwick_config::{
-    AfterUntrusted, NetworkRule, OtherHosts, PreviewMode, ScopeConfig, ScopePolicy, SecretCommands,
-    SecretMode,
-};
+use bailiwick_config::{AfterUntrusted, NetworkRule, OtherHosts, PreviewMode, ScopeConfig, ScopePolicy};
 use bailiwick_contract::{Failure, ScopeType};
 use bailiwick_policy::RootPaths;
 
@@ -11,7 +8,7 @@ use super::super::printer::{Report, labelled, one_line};
 use crate::installation::home::Home;
 use crate::scope_setup::commands_setup;
 use crate::scope_setup::effective::{Effective, effective};
-use crate::scope_setup::grants::{Closure, closure, describe_grants};
+use crate::scope_setup::grants::{Closure, closure, describe_grants, secret_words};
 use crate::scope_setup::output::ScopeShowOutput;
 use crate::scope_setup::scope_words::{input_words, place_of, screen_words, type_name, without_values};
 
@@ -60,22 +57,6 @@ fn asked_words(policy: &ScopePolicy) -> String {
         lines.push("without a preview of what a command would do".to_owned());
     }
     lines.join("\n")
-}
-
-/// Returns what clients see of secrets, where that is not what there is.
-fn secret_words(policy: &ScopePolicy) -> Option<&'static str> {
-    match (policy.secrets, policy.secret_commands) {
-        (SecretMode::Off, _) => None,
-        (SecretMode::Redact, _) => Some("answers show marks in their place, which clients cannot write back"),
-        (SecretMode::Handles, SecretCommands::Ask) => Some(
-            "answers show handles in their place, which stand for the values in what clients write;\n\
-             commands are given them with your approval only",
-        ),
-        (SecretMode::Handles, SecretCommands::Allow) => Some(
-            "answers show handles in their place, which stand for the values in what clients write\n\
-             and in the commands that they run",
-        ),
-    }
 }
 
 fn text(scope: &ScopeConfig, effective: &Effective, tokens: &[String]) -> Result<String, Failure> {

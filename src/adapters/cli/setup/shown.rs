@@ -5,7 +5,7 @@ use bailiwick_contract::{Capability, Failure};
 use super::super::printer::{Paint, labelled, one_line, paint};
 use crate::scope_setup::commands_setup;
 use crate::scope_setup::difference::Difference;
-use crate::scope_setup::grants::{Closure, closure, describe_grants};
+use crate::scope_setup::grants::{Closure, closure, describe_grants, secret_words};
 use crate::scope_setup::open_folder::Change;
 use crate::scope_setup::plan::Plan;
 
@@ -43,6 +43,16 @@ pub fn opening(plan: &Plan) -> Result<String, Failure> {
         }
         .to_owned(),
     )]));
+    let secrets = secret_words(&scope.policy).map_or_else(
+        || {
+            format!(
+                "in open files and output are shown; `bailiwick scope edit {} --secrets handles` changes that",
+                scope.id
+            )
+        },
+        str::to_owned,
+    );
+    text.push_str(&labelled(&[("secrets", secrets)]));
     if scope.capabilities.contains(&Capability::CommandRun) {
         text.push_str(&format!("\nCommands:\n{}", labelled(&commands_setup::describe(scope)?)));
     }
