@@ -3,6 +3,9 @@
 mod answers;
 mod attempts;
 mod commands;
+// Windows of GTK on X servers.
+#[cfg(target_os = "linux")]
+mod windows;
 
 use std::fs;
 

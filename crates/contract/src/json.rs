@@ -27,14 +27,19 @@ impl Json {
         &self.0
     }
 
-    /// Visits every text that is a value, in order, with the name of the field that holds it or the list it is in.
-    pub fn visit_texts(&self, mut visit: impl FnMut(&str, &str)) {
+    /// Visits every text in order: values with the name of the field that holds them or the list they are in, and names of
+    /// fields without one.
+    pub fn visit_texts(&self, mut visit: impl FnMut(Option<&str>, &str)) {
         self.walk(|field, text, _| visit(field, &text));
     }
 
-    /// Replaces texts that are values; whatever else there is stays as it is written. `None` if nothing is replaced.
+    /// Replaces texts, as [`Self::visit_texts`] visits them; whatever else there is stays as it is written. `None` if nothing
+    /// is replaced.
     #[must_use]
-    pub fn replace_texts(&self, mut replace: impl FnMut(&str, &str) -> Option<String>) -> Option<Self> {
+    pub fn replace_texts(
+        &self,
+        mut replace: impl FnMut(Option<&str>, &str) -> Option<String>,
+    ) -> Option<Self> {
         let (mut out, mut done) = (String::new(), 0);
         self.walk(|field, text, place| {
             if let Some(new) = replace(field, &text) {
@@ -49,7 +54,7 @@ impl Json {
         })
     }
 
-    fn walk(&self, mut visit: impl FnMut(&str, Cow<'_, str>, Range<usize>)) {
+    fn walk(&self, mut visit: impl FnMut(Option<&str>, Cow<'_, str>, Range<usize>)) {
         let (text, mut at, mut field) = (&self.0, 0, "");
         while let Some(found) = text[at..].find('"') {
             let start = at + found;
@@ -63,14 +68,18 @@ impl Json {
                 }
             }
             let inner = &text[start + 1..end - 1];
-            if text[end..].starts_with(':') {
+            let holder = if text[end..].starts_with(':') {
                 field = inner;
-            } else if inner.contains('\\') {
+                None
+            } else {
+                Some(field)
+            };
+            if inner.contains('\\') {
                 let read =
                     serde_json::from_str(&text[start..end]).expect("the text was written from a value");
-                visit(field, Cow::Owned(read), start..end);
+                visit(holder, Cow::Owned(read), start..end);
             } else {
-                visit(field, Cow::Borrowed(inner), start..end);
+                visit(holder, Cow::Borrowed(inner), start..end);
             }
             at = end;
         }

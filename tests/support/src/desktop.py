@@ -169,6 +169,7 @@ def widgets():
     bar = Gtk.MenuBar()
     off = entry("Print")
     off.set_sensitive(False)
+    entries.append(off)
     recent = menu("Recent", entry("a.txt"), entry("b.txt"))
     bar.append(menu("File", entry("Save as…"), off, recent))
     bar.append(menu("View", entry("Ruler", Gtk.CheckMenuItem), entry("Twice"), entry("Twice")))
@@ -230,6 +231,8 @@ def change(words):
         children.append(subprocess.Popen([program], stdin=subprocess.PIPE))
     elif words[0] == "title":
         window.set_title(" ".join(words[1:]))
+    elif words[0] == "entry":
+        entries[0].set_label(" ".join(words[1:]))
     elif words[0] == "rows":
         rebuild(words[1:])
     elif words[0] == "recycle":
@@ -285,7 +288,7 @@ def pad():
     outer.set_child_packing(written, True, True, 0, Gtk.PackType.START)
 
 
-shows, children = set(), []
+shows, children, entries = set(), [], []
 written = Gtk.TextView()
 secret = Gtk.Entry()
 

@@ -4,6 +4,7 @@
 //! What is replaced on the way in, the operations say ([`HandleField`]). Nothing of this happens where no scope has `secrets`.
 
 use std::borrow::Cow;
+use std::mem;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -34,6 +35,8 @@ const MADE_HERE: &[&str] = &[
     "version",
     "versionBefore",
 ];
+/// How many letters the names of fields of answers have at most.
+const LONGEST_FIELD_NAME: usize = 24;
 /// How many bytes at each end of a part of a file may belong to a character that was cut.
 const CUT_BYTES: usize = 3;
 
@@ -221,7 +224,11 @@ impl RequestSecrets {
             Err(failure) => {
                 let texts = [&mut failure.message].into_iter().chain(&mut failure.hints);
                 texts.for_each(|text| *text = self.text(text));
-                failure.details.iter_mut().for_each(|(name, value)| self.hide_value(name, value));
+                let mut details = Value::Object(mem::take(&mut failure.details));
+                self.hide_value("", &mut details);
+                if let Value::Object(details) = details {
+                    failure.details = details;
+                }
             }
         }
         warnings.iter_mut().for_each(|text| *text = self.text(text));
@@ -246,11 +253,9 @@ impl RequestSecrets {
     fn hidden(&self, data: &Json) -> Result<Option<Json>, Failure> {
         let (mut noted, mut is_shown) = (Vec::new(), true);
         data.visit_texts(|field, text| {
-            let found = match MADE_HERE.contains(&field) {
-                true => Default::default(),
-                false => self.secrets.note(text),
-            };
-            is_shown &= !self.is_base64 || field != "content" || self.may_show_bytes(text);
+            let is_ours = field.map_or_else(|| is_field_name(text), |field| MADE_HERE.contains(&field));
+            let found = if is_ours { Default::default() } else { self.secrets.note(text) };
+            is_shown &= !self.is_base64 || field != Some("content") || self.may_show_bytes(text);
             noted.push(found);
         });
         if !is_shown {
@@ -261,8 +266,11 @@ impl RequestSecrets {
             .hint("Read it as text, without `encoding`."));
         }
         let mut noted = noted.into_iter();
-        Ok(data.replace_texts(|_, text| {
+        Ok(data.replace_texts(|field, text| {
             let found = noted.next().unwrap_or_default();
+            if field.is_none() && is_field_name(text) {
+                return None;
+            }
             match self.shown(text, &found) {
                 Cow::Borrowed(_) => None,
                 Cow::Owned(shown) => Some(shown),
@@ -276,6 +284,8 @@ impl RequestSecrets {
             Value::Array(items) => items.iter_mut().for_each(|item| self.hide_value(name, item)),
             Value::Object(fields) => {
                 fields.iter_mut().for_each(|(name, item)| self.hide_value(name, item));
+                let shown = |name: String| if is_field_name(&name) { name } else { self.text(&name) };
+                *fields = mem::take(fields).into_iter().map(|(name, item)| (shown(name), item)).collect();
             }
             Value::String(_) | Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
@@ -308,6 +318,11 @@ fn asks_for_base64(options: &Map<String, Value>) -> bool {
     has("encoding", |text| text.contains("base64")) || has("base64", |text| !matches!(text, "false" | "null"))
 }
 
+/// Returns whether a name may be that of a field of an answer, which has letters alone.
+fn is_field_name(name: &str) -> bool {
+    name.len() <= LONGEST_FIELD_NAME && name.bytes().all(|it| it.is_ascii_alphabetic())
+}
+
 /// Returns whether a value has anything that stands for a secret.
 fn has_mark(value: &Value) -> bool {
     match value {
@@ -329,4 +344,47 @@ fn has_redaction(text: &str) -> bool {
 
 fn not_shown(field: &str, what: &str) -> Failure {
     Failure::invalid(field, format!("{what} not shown in this scope, as it hides secrets"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bailiwick_contract::{ErrorCode, id};
+    use bailiwick_history::{HistoryHandle, HistorySettings};
+    use bailiwick_platform::fs::remove_tree;
+    use serde_json::json;
+
+    #[test]
+    fn names_of_fields_show_no_secret_and_those_of_the_service_stay() {
+        let folder = std::env::temp_dir().join(format!("bailiwick-secrets-{}", id::new_id()));
+        let history = HistoryHandle::start(HistorySettings {
+            folder: folder.clone(),
+            machine_id: "01JD0000000000000000000000".to_owned(),
+            max_age_days: 90,
+            max_megabytes: 64,
+        });
+        let secrets = history.secrets_of("app", "local");
+        let request = RequestSecrets { secrets, mode: SecretMode::Handles, is_base64: false };
+        let (known, of_a_field) = ("correct-horse-77", "instructionsBelow");
+        let data = json!({
+            "text": format!("A_PASSWORD={known}\nB_PASSWORD={of_a_field}"),
+            "instructionsBelow": {known: [{format!("<{known}>"): 1}], "C_PASSWORD=swordfish-99": null, "sha256": ""},
+        });
+        let hidden = request.hidden(&Json::of(&data).expect("JSON")).expect("shown").expect("with handles");
+        let mut failure = Failure::new(ErrorCode::NotFound, "x");
+        failure.details.insert("instructionsBelow".to_owned(), data["instructionsBelow"].clone());
+        failure.details.insert(format!("{known} is there"), Value::Null);
+        let mut result = Err(failure);
+        request.hide(&mut result, &mut []);
+        let failure = result.expect_err("as before");
+        for shown in [hidden.to_value(), Value::Object(failure.details)] {
+            let text = shown.to_string();
+            assert!(!text.contains(known) && !text.contains("swordfish-99"), "{text}");
+            let inner = shown["instructionsBelow"].as_object().expect("the name of the service");
+            assert!(inner.len() == 3 && inner.contains_key("sha256"), "{text}");
+            assert!(inner.keys().any(|name| name.starts_with("C_PASSWORD={{secret:c_password#")), "{text}");
+        }
+        drop((request, history));
+        remove_tree(&folder).expect("removed");
+    }
 }

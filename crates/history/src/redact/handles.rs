@@ -147,7 +147,10 @@ impl SecretHandles {
         drop(known);
         let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
         if known.is_matcher_stale {
-            let values = known.distinct.iter().map(|at| known.secrets[*at].value.as_bytes());
+            let values = known.distinct.iter().map(|at| &*known.secrets[*at].value);
+            let values =
+                values.flat_map(|value| [Some(Cow::Borrowed(value)), escaped(value).map(Cow::Owned)]);
+            let values = values.flatten().map(|value| value.into_owned().into_bytes());
             known.matcher =
                 AhoCorasickBuilder::new().match_kind(MatchKind::LeftmostLongest).build(values).ok();
             known.is_matcher_stale = false;
@@ -248,6 +251,12 @@ pub(super) fn without_handles(text: &str, spans: Vec<NamedSpan>) -> Vec<NamedSpa
 pub(super) fn is_distinct(value: &str) -> bool {
     let is_letters = value.bytes().all(|it| it.is_ascii_alphabetic());
     value.len() >= MIN_LETTERS || (value.len() >= MIN_DISTINCT && (is_mixed(value) || !is_letters))
+}
+
+/// Returns a value as it is within quotes, in the texts of windows and in JSON; `None` where that is the value.
+fn escaped(value: &str) -> Option<String> {
+    const ESCAPED: [char; 3] = ['\\', '"', '\t'];
+    value.contains(ESCAPED).then(|| value.replace('\\', "\\\\").replace('"', "\\\"").replace('\t', "\\t"))
 }
 
 /// Returns whether a byte means nothing to any shell.
