@@ -3,7 +3,7 @@
 //!
 //! A secret goes from here to the keeper of its process, and nowhere else: not through a service, a file or a log.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use serde_json::json;
 
@@ -26,8 +26,9 @@ use crate::installation::home::Home;
 use crate::installation::running::tickets_to_answer;
 use crate::installation::runtime;
 
-/// How often is looked for what comes.
-const LOOK_EVERY: Duration = Duration::from_millis(500);
+/// How often is looked for what comes: whether anything did, and all that waits. A process that ends changes no file.
+const PEEK_EVERY: Duration = Duration::from_millis(20);
+const PEEKS: u32 = 25;
 /// How much of a line or of a command is shown, in characters.
 const SHOWN_CHARS: usize = 300;
 
@@ -48,6 +49,9 @@ impl Item {
         }
     }
 }
+
+/// When tickets and prompts last came or went.
+type Change = [Option<SystemTime>; 2];
 
 /// What the user has done with a prompt.
 enum Decision {
@@ -159,6 +163,8 @@ impl Approver {
             Err(error) => return Ok(self.without_terminal(&waiting, &error)),
         };
         let (mut answered, mut refused, mut left) = (Vec::new(), Vec::new(), Vec::new());
+        // Whatever came before is looked for once more.
+        let mut seen = Change::default();
         if stays {
             tty.write("Whatever waits for you is asked here; Ctrl-C ends.\n")
                 .await
@@ -197,8 +203,9 @@ impl Approver {
             }
             tokio::select! {
                 () = &mut stopped => break,
-                () = tokio::time::sleep(LOOK_EVERY) => {}
+                () = self.change_after(seen) => {}
             }
+            seen = self.changed_at();
             waiting = self.waiting()?;
             waiting.retain(|it| !left.iter().any(|id| id == it.id()));
             if !waiting.is_empty() {
@@ -292,8 +299,26 @@ impl Approver {
     async fn preview_done(&self, ticket: &Ticket) {
         let is_running =
             || self.approvals.preview(&ticket.id).is_some_and(|it| it.state == PreviewState::Running);
-        while is_running() {
-            tokio::time::sleep(LOOK_EVERY).await;
+        loop {
+            let seen = self.changed_at();
+            if !is_running() {
+                return;
+            }
+            self.change_after(seen).await;
+        }
+    }
+
+    fn changed_at(&self) -> Change {
+        [self.approvals.changed_at(), self.prompts.changed_at()]
+    }
+
+    /// Waits until anything has come or gone since a moment, or has had the time to without a change of a file.
+    async fn change_after(&self, seen: Change) {
+        for _ in 0..PEEKS {
+            if self.changed_at() != seen {
+                return;
+            }
+            tokio::time::sleep(PEEK_EVERY).await;
         }
     }
 

@@ -10,7 +10,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use bailiwick_contract::{id, time};
 use bailiwick_platform::fs::{Secrecy, claim_file, create_private_dir, read_own_file, replace_private_file};
@@ -75,6 +75,11 @@ impl Prompts {
     /// Names the prompts below a state folder; nothing is made.
     pub fn new(state: &Path) -> Self {
         Self { folder: state.join("prompts") }
+    }
+
+    /// Returns when a prompt last came or went. It costs one system call.
+    pub fn changed_at(&self) -> Option<SystemTime> {
+        fs::metadata(&self.folder).and_then(|facts| facts.modified()).ok()
     }
 
     /// Opens a prompt.
