@@ -22,6 +22,61 @@ const INSTRUCTIONS: i32 = 10_000;
 /// How far the time within an id may stand from the row's own.
 const ID_SLACK_MS: i64 = 1_000;
 
+/// The columns of a row, where the table has them: looking them up by name takes longer than reading them.
+mod column {
+    pub const SEQ: usize = 0;
+    pub const ID: usize = 1;
+    pub const KIND: usize = 2;
+    pub const AT_MS: usize = 3;
+    pub const DURATION_US: usize = 4;
+    pub const BYTES: usize = 5;
+    pub const HAS_EFFECT: usize = 6;
+    pub const MACHINE: usize = 7;
+    pub const CALLER: usize = 8;
+    pub const CLIENT: usize = 9;
+    pub const SESSION: usize = 10;
+    pub const TRANSPORT: usize = 11;
+    pub const SCOPE: usize = 12;
+    pub const OP: usize = 13;
+    pub const TARGET: usize = 14;
+    pub const CAPABILITY: usize = 15;
+    pub const STAGE: usize = 16;
+    pub const RULE: usize = 17;
+    pub const CODE: usize = 18;
+    pub const SUMMARY: usize = 19;
+    pub const ERROR: usize = 20;
+    pub const TEMPLATE: usize = 21;
+    pub const HASH: usize = 22;
+
+    /// Their names, for a test.
+    #[cfg(test)]
+    pub const NAMES: [&str; 23] = [
+        "seq",
+        "id",
+        "kind",
+        "at_ms",
+        "duration_us",
+        "bytes",
+        "has_effect",
+        "machine",
+        "caller",
+        "client",
+        "session",
+        "transport",
+        "scope",
+        "op",
+        "target",
+        "capability",
+        "stage",
+        "rule",
+        "code",
+        "summary",
+        "error",
+        "template",
+        "hash",
+    ];
+}
+
 /// Which operations are asked for. Everything that is given must hold.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
@@ -237,7 +292,7 @@ fn page_of_scope(
     let mut seen = 0;
     let mut last_id = String::new();
     while let Some(row) = rows.next()? {
-        let id = row.get_ref("id")?.as_str().map_err(rusqlite::Error::from)?;
+        let id = row.get_ref(column::ID)?.as_str().map_err(rusqlite::Error::from)?;
         // Of the rows of one operation the last moment comes first.
         if id == last_id {
             continue;
@@ -262,47 +317,49 @@ fn first_id(ms: i64) -> String {
 
 /// Returns whether a row is asked for.
 pub(super) fn holds(row: &Row<'_>, filter: &Filter, needle: Option<&str>) -> rusqlite::Result<bool> {
-    let text = |name: &str| -> rusqlite::Result<&str> {
-        Ok(row.get_ref(name)?.as_str_or_null().map_err(rusqlite::Error::from)?.unwrap_or_default())
+    let text = |column: usize| -> rusqlite::Result<&str> {
+        Ok(row.get_ref(column)?.as_str_or_null().map_err(rusqlite::Error::from)?.unwrap_or_default())
     };
-    let is = |name: &str, wanted: &Option<String>| -> rusqlite::Result<bool> {
-        wanted.as_deref().map_or(Ok(true), |wanted| Ok(text(name)? == wanted))
+    let is = |column: usize, wanted: &Option<String>| -> rusqlite::Result<bool> {
+        wanted.as_deref().map_or(Ok(true), |wanted| Ok(text(column)? == wanted))
     };
-    let kind: i64 = row.get("kind")?;
+    let kind: i64 = row.get(column::KIND)?;
     if let Some(ok) = filter.ok
-        && (kind != Kind::Finished as i64 || text("code")?.is_empty() != ok)
+        && (kind != Kind::Finished as i64 || text(column::CODE)?.is_empty() != ok)
     {
         return Ok(false);
     }
-    let at_ms: i64 = row.get("at_ms")?;
+    let at_ms: i64 = row.get(column::AT_MS)?;
     if filter.since_ms.is_some_and(|since| at_ms < since)
         || filter.until_ms.is_some_and(|until| at_ms > until)
     {
         return Ok(false);
     }
     let op_holds = match filter.op.as_deref() {
-        Some(family) if family.ends_with('.') => text("op")?.starts_with(family),
-        _ => is("op", &filter.op)?,
+        Some(family) if family.ends_with('.') => text(column::OP)?.starts_with(family),
+        _ => is(column::OP, &filter.op)?,
     };
     if !op_holds
-        || !is("code", &filter.code)?
-        || !is("caller", &filter.caller)?
-        || !is("session", &filter.session)?
+        || !is(column::CODE, &filter.code)?
+        || !is(column::CALLER, &filter.caller)?
+        || !is(column::SESSION, &filter.session)?
     {
         return Ok(false);
     }
     if let Some(wanted) = filter.client.as_deref() {
-        let begins = |name: &str| -> rusqlite::Result<bool> {
-            let name = text(name)?;
+        let begins = |column: usize| -> rusqlite::Result<bool> {
+            let name = text(column)?;
             Ok(name.get(..wanted.len()).is_some_and(|front| front.eq_ignore_ascii_case(wanted)))
         };
-        if !begins("client")? && !begins("caller")? {
+        if !begins(column::CLIENT)? && !begins(column::CALLER)? {
             return Ok(false);
         }
     }
     let Some(needle) = needle else { return Ok(true) };
-    for name in ["op", "target", "summary", "error", "caller", "client"] {
-        if contains(text(name)?, needle) {
+    let searched =
+        [column::OP, column::TARGET, column::SUMMARY, column::ERROR, column::CALLER, column::CLIENT];
+    for column in searched {
+        if contains(text(column)?, needle) {
             return Ok(true);
         }
     }
@@ -332,37 +389,51 @@ pub fn has_schema(connection: &Connection) -> Result<bool, StoreError> {
 /// # Errors
 /// Those of SQLite.
 pub fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
-    let kind: i64 = row.get("kind")?;
-    let text = |name: &str| -> rusqlite::Result<String> {
-        Ok(row.get::<_, Option<String>>(name)?.unwrap_or_default())
+    let kind: i64 = row.get(column::KIND)?;
+    let text = |column: usize| -> rusqlite::Result<String> {
+        Ok(row.get::<_, Option<String>>(column)?.unwrap_or_default())
     };
     Ok(Entry {
-        seq: row.get("seq")?,
-        operation_id: row.get("id")?,
+        seq: row.get(column::SEQ)?,
+        operation_id: row.get(column::ID)?,
         state: match kind {
             kind if kind == Kind::Received as i64 => State::Unfinished,
             kind if kind == Kind::Finished as i64 => State::Finished,
             _ => State::Notice,
         },
-        at_ms: row.get("at_ms")?,
-        duration_us: row.get("duration_us")?,
-        bytes: row.get("bytes")?,
-        has_effect: row.get("has_effect")?,
-        machine: text("machine")?,
-        caller: text("caller")?,
-        client: row.get("client")?,
-        session: row.get("session")?,
-        transport: text("transport")?,
-        scope: text("scope")?,
-        op: text("op")?,
-        target: row.get("target")?,
-        capability: row.get("capability")?,
-        stage: row.get("stage")?,
-        rule: row.get("rule")?,
-        code: row.get("code")?,
-        summary: row.get("summary")?,
-        error: row.get("error")?,
-        template: row.get("template")?,
-        hash: hex(&row.get::<_, Vec<u8>>("hash")?),
+        at_ms: row.get(column::AT_MS)?,
+        duration_us: row.get(column::DURATION_US)?,
+        bytes: row.get(column::BYTES)?,
+        has_effect: row.get(column::HAS_EFFECT)?,
+        machine: text(column::MACHINE)?,
+        caller: text(column::CALLER)?,
+        client: row.get(column::CLIENT)?,
+        session: row.get(column::SESSION)?,
+        transport: text(column::TRANSPORT)?,
+        scope: text(column::SCOPE)?,
+        op: text(column::OP)?,
+        target: row.get(column::TARGET)?,
+        capability: row.get(column::CAPABILITY)?,
+        stage: row.get(column::STAGE)?,
+        rule: row.get(column::RULE)?,
+        code: row.get(column::CODE)?,
+        summary: row.get(column::SUMMARY)?,
+        error: row.get(column::ERROR)?,
+        template: row.get(column::TEMPLATE)?,
+        hash: hex(&row.get::<_, Vec<u8>>(column::HASH)?),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_columns_of_the_table_are_where_they_are_read() {
+        let connection = Connection::open_in_memory().expect("a store");
+        connection.execute_batch(include_str!("migrations/0001_events.sql")).expect("the table");
+        let rows = connection.prepare("SELECT * FROM events").expect("a statement");
+        assert_eq!(rows.column_names().collect::<Vec<_>>(), column::NAMES);
+        assert_eq!(column::NAMES[column::HASH], "hash");
+    }
 }
