@@ -95,7 +95,7 @@ impl Answer {
     }
 
     /// Returns what it means for a ticket: the first use of something is approved for all of them.
-    fn in_words(self, ticket: &Ticket) -> String {
+    pub fn in_words(self, ticket: &Ticket) -> String {
         match self {
             Self::Once if !ticket.is_first_use => "approved once".to_owned(),
             Self::Once if ticket.session.is_none() => {
@@ -237,6 +237,20 @@ pub fn facts(ticket: &Ticket, preview: Option<EffectPreview>) -> TicketOutput {
 /// `conflict` if it does not wait any more, `invalid_request` for an answer that it does not take, those of the config
 /// and of the history; nothing is approved then.
 pub fn answer(home: &Home, ticket: &Ticket, answer: Answer, change: ChangeScope) -> Result<String, Failure> {
+    answer_from(home, ticket, answer, "", change)
+}
+
+/// As [`answer`], with the place where it was given, such as ` on a phone`, for the history.
+///
+/// # Errors
+/// As [`answer`].
+pub fn answer_from(
+    home: &Home,
+    ticket: &Ticket,
+    answer: Answer,
+    place: &str,
+    change: ChangeScope,
+) -> Result<String, Failure> {
     let now = now_ms();
     let (approved, life_ms) = match answer {
         Answer::Once => {
@@ -261,7 +275,7 @@ pub fn answer(home: &Home, ticket: &Ticket, answer: Answer, change: ChangeScope)
         decided: BootMoment::now(),
     };
     let store = Approvals::below(&home.dirs.state);
-    let log = Log::open(home, ticket, answer)?;
+    let log = Log::open(home, ticket, &format!("{}{place}", answer.in_words(ticket)))?;
     log.write(Phase::Received, None)?;
     let done = decide(home, &store, &decision, answer, change);
     log.write(Phase::Finished, done.as_ref().err())?;
@@ -387,10 +401,10 @@ struct Log {
 }
 
 impl Log {
-    fn open(home: &Home, ticket: &Ticket, answer: Answer) -> Result<Self, Failure> {
+    fn open(home: &Home, ticket: &Ticket, words: &str) -> Result<Self, Failure> {
         let config = home.config()?;
         let history = home.history(&config);
-        let event = decision_event(ticket, &answer.in_words(ticket), &Caller::local(Transport::Cli));
+        let event = decision_event(ticket, words, &Caller::local(Transport::Cli));
         Ok(Self { history, event })
     }
 

@@ -1,6 +1,7 @@
 //! Approvals: what needs one waits for the user, and what the user gives is for that very request alone.
 
 mod first_use;
+mod phone;
 // Only Linux has overlays.
 #[cfg(all(target_os = "linux", not(feature = "portable-launch")))]
 mod preview;

@@ -16,8 +16,9 @@ use bailiwick_providers::approval::{Approvals, Decision as ApprovalDecision, Pre
 use bailiwick_providers::secret_prompt::Prompts;
 use bailiwick_providers::terminal::Screens;
 
+use super::approve_phone;
 use super::args::ApproveArgs;
-use super::printer::{Paint, Report, failure_text, one_line, paint, printable};
+use super::printer::{Paint, Printer, Report, failure_text, one_line, paint, printable};
 use super::scope;
 use crate::approvals::output::{ApproveListOutput, ApproveOutput};
 use crate::approvals::secrets::{self, Waiting, deliver, last_lines, not_claimed, secrets, unreadable};
@@ -65,7 +66,7 @@ enum Decision {
 ///
 /// # Errors
 /// `provider_unavailable` without a terminal, `not_found` for an unknown id, `cancelled` after Ctrl-C.
-pub fn run(home: &Home, args: &ApproveArgs) -> Result<Report, Failure> {
+pub fn run(home: &Home, printer: Printer, args: &ApproveArgs) -> Result<Report, Failure> {
     let desk = Approver::open(home)?;
     let mut waiting = desk.waiting()?;
     if let Some(id) = &args.id {
@@ -81,6 +82,9 @@ pub fn run(home: &Home, args: &ApproveArgs) -> Result<Report, Failure> {
     if waiting.is_empty() && !args.follow {
         let none = ApproveOutput { ok: true, answered: Vec::new(), refused: Vec::new(), left: Vec::new() };
         return Ok(Report::of("Nothing waits for you.\n", &none));
+    }
+    if let Some(address) = args.phone {
+        return approve_phone::run(home, printer, &desk.approvals, &tickets_of(&waiting), address);
     }
     if let Some(answer) = answer_of(args)? {
         return desk.answer_all(&waiting, answer);
@@ -435,18 +439,24 @@ fn milliseconds(time: &str) -> Result<i64, Failure> {
     ms.ok_or_else(wrong)
 }
 
-fn list(approvals: &Approvals, waiting: &[Item]) -> Report {
-    let now = now_ms();
-    let mut text = String::new();
+/// Returns the requests of what waits.
+fn tickets_of(waiting: &[Item]) -> Vec<&Ticket> {
     let tickets = waiting.iter().filter_map(|it| match it {
         Item::Ticket(ticket) => Some(&**ticket),
         Item::Secret(_) => None,
     });
+    tickets.collect()
+}
+
+fn list(approvals: &Approvals, waiting: &[Item]) -> Report {
+    let now = now_ms();
+    let mut text = String::new();
+    let tickets = tickets_of(waiting);
     let secrets = waiting.iter().filter_map(|it| match it {
         Item::Secret(waiting) => Some(&**waiting),
         Item::Ticket(_) => None,
     });
-    text.extend(tickets.clone().map(approve_ticket::listed));
+    text.extend(tickets.iter().map(|ticket| approve_ticket::listed(ticket)));
     for Waiting { prompt, process } in secrets.clone() {
         let minutes = (prompt.expires_at_ms - now).max(0) / 60_000;
         text.push_str(&format!(
@@ -469,6 +479,7 @@ fn list(approvals: &Approvals, waiting: &[Item]) -> Report {
         ok: true,
         waiting: secrets.map(secrets::facts).collect(),
         approvals: tickets
+            .iter()
             .map(|ticket| approve_ticket::facts(ticket, approvals.preview(&ticket.id)))
             .collect(),
     };
@@ -479,7 +490,7 @@ fn list(approvals: &Approvals, waiting: &[Item]) -> Report {
     }
 }
 
-fn report(answered: &[String], refused: &[String], left: &[String]) -> Report {
+pub(super) fn report(answered: &[String], refused: &[String], left: &[String]) -> Report {
     let text =
         format!("{} answered, {} refused, {} left waiting\n", answered.len(), refused.len(), left.len());
     let owned = |ids: &[String]| ids.to_vec();
@@ -500,7 +511,7 @@ fn terminal_gone(error: &std::io::Error) -> Failure {
     Failure::new(ErrorCode::ProviderUnavailable, format!("the terminal does not answer: {error}"))
 }
 
-fn change_scope(home: &Home, id: &str, rules: &ApprovedRules) -> Result<String, Failure> {
+pub(super) fn change_scope(home: &Home, id: &str, rules: &ApprovedRules) -> Result<String, Failure> {
     let report = scope::change(home, id, |scope| {
         apply_rules(scope, rules);
         Ok(())

@@ -1,7 +1,7 @@
 //! The command line as it is typed. Its doc comments are the help text.
 
 use std::ffi::OsString;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -392,6 +392,9 @@ pub struct ApproveArgs {
     /// Stay, and ask for whatever comes, until Ctrl-C
     #[arg(long, short, alias = "stay", conflicts_with_all = ["list", "deny", "id", "answer"])]
     pub follow: bool,
+    /// Show a link by which one phone in this network can answer it; the address of this computer there, with a port if need be
+    #[arg(long, value_name = "ADDRESS", value_parser = phone_address, conflicts_with_all = ["list", "deny", "follow", "answer"])]
+    pub phone: Option<SocketAddr>,
     /// Approve it for one request, which has an hour to come
     #[arg(long, group = "answer", requires = "id", conflicts_with = "list")]
     pub once: bool,
@@ -404,6 +407,12 @@ pub struct ApproveArgs {
     /// Allow it by the scope's rules from now on, and show the change
     #[arg(long, group = "answer", requires = "id", conflicts_with = "list")]
     pub always: bool,
+}
+
+/// Reads the address for a phone; without a port any free one is used.
+fn phone_address(text: &str) -> Result<SocketAddr, String> {
+    let address = text.parse().or_else(|_| text.parse::<IpAddr>().map(|address| SocketAddr::new(address, 0)));
+    address.map_err(|_| "it is not an address such as 192.168.1.20 or 192.168.1.20:8080".to_owned())
 }
 
 /// The views of the history.

@@ -6,6 +6,7 @@
 #![expect(clippy::disallowed_methods, reason = "a person's commands deal with the user's own paths")]
 
 mod approve;
+mod approve_phone;
 mod args;
 mod ask;
 mod bundle;

@@ -166,11 +166,11 @@ pub fn use_color(when: ColorWhen) {
     let _ = COLOR.set(when);
 }
 
-/// Colours a text if standard error is a terminal that wants colour.
+/// Returns whether standard error is a terminal that wants colour.
 ///
 /// # Source
 /// <https://no-color.org>: any non-empty `NO_COLOR` turns colour off.
-pub fn paint(paint: Paint, text: &str) -> String {
+pub fn has_colour() -> bool {
     let by_terminal = || {
         let off = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
             || env::var_os("TERM").is_some_and(|value| value == "dumb")
@@ -179,12 +179,16 @@ pub fn paint(paint: Paint, text: &str) -> String {
             || !tty::shows_colours();
         !off
     };
-    let is_on = match COLOR.get().copied().unwrap_or_default() {
+    match COLOR.get().copied().unwrap_or_default() {
         ColorWhen::Auto => by_terminal(),
         ColorWhen::Always => true,
         ColorWhen::Never => false,
-    };
-    if !is_on {
+    }
+}
+
+/// Colours a text if standard error is a terminal that wants colour.
+pub fn paint(paint: Paint, text: &str) -> String {
+    if !has_colour() {
         return text.to_owned();
     }
     let code = match paint {

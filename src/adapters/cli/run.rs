@@ -102,7 +102,7 @@ fn at_home(shared: &Shared, printer: Printer, command: Command) -> Result<Option
         Command::Doctor(args) => doctor::run(&home()?, printer, &args, shared.verbose).map(Some),
         Command::Bundle(args) => bundle::run(&home()?, &args).map(Some),
         Command::Service(command) => service::run(&home()?, printer, &command),
-        Command::Approve(args) => approve::run(&home()?, &args).map(Some),
+        Command::Approve(args) => approve::run(&home()?, printer, &args).map(Some),
         Command::Watch(args) => history::watch(&home()?, printer, &args.only).map(|()| None),
         Command::Log(args) => history::run(&home()?, printer, &args),
         Command::Ps(args) => processes::run(&home()?, printer, args),

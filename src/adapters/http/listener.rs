@@ -174,31 +174,40 @@ impl Server {
     pub async fn run(self, shutdown: CancellationToken) {
         let Self { listener, address, service, guard, settings, tls } = self;
         let router = router::router(&service, guard, &settings, address.ip(), &shutdown);
-        let open = Arc::<Connections>::default();
-        let mut connections = JoinSet::new();
-        loop {
-            let accepted = tokio::select! {
-                accepted = listener.accept() => accepted,
-                () = shutdown.cancelled() => break,
-            };
-            while connections.try_join_next().is_some() {}
-            let Ok((stream, from)) = accepted else {
-                // Out of descriptors, as a rule: make room, and wait until it is there.
-                open.drop_one();
-                tokio::time::sleep(Duration::from_millis(50)).await;
-                continue;
-            };
-            let Some(place) = open.take(from.ip()) else { continue };
-            // Without it an event stream waits 40 ms for the acknowledgement of its head.
-            let _ = stream.set_nodelay(true);
-            connections.spawn(attend(stream, from, tls.clone(), router.clone(), place, shutdown.clone()));
-        }
-        drop(listener);
-        // Connections that take longer are dropped with the set.
-        let _ =
-            tokio::time::timeout(STOP_TIMEOUT, async { while connections.join_next().await.is_some() {} })
-                .await;
+        accept(listener, router, tls, shutdown).await;
     }
+}
+
+/// Serves all that connect until `shutdown` is cancelled, as [`Server::run`] says.
+pub(super) async fn accept(
+    listener: TcpListener,
+    router: Router,
+    tls: Option<Tls>,
+    shutdown: CancellationToken,
+) {
+    let open = Arc::<Connections>::default();
+    let mut connections = JoinSet::new();
+    loop {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            () = shutdown.cancelled() => break,
+        };
+        while connections.try_join_next().is_some() {}
+        let Ok((stream, from)) = accepted else {
+            // Out of descriptors, as a rule: make room, and wait until it is there.
+            open.drop_one();
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            continue;
+        };
+        let Some(place) = open.take(from.ip()) else { continue };
+        // Without it an event stream waits 40 ms for the acknowledgement of its head.
+        let _ = stream.set_nodelay(true);
+        connections.spawn(attend(stream, from, tls.clone(), router.clone(), place, shutdown.clone()));
+    }
+    drop(listener);
+    // Connections that take longer are dropped with the set.
+    let _ =
+        tokio::time::timeout(STOP_TIMEOUT, async { while connections.join_next().await.is_some() {} }).await;
 }
 
 /// Returns the names for which a certificate is made: all those by which the service can be asked.

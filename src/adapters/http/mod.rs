@@ -3,12 +3,14 @@
 //! Every request passes, in this order: host, origin, token, content type, size and time of the body. Must
 //! never serve a route other than `/healthz` and those of a login to somebody it does not know.
 
+mod approval_form;
 mod body;
 mod client_steps;
 mod connections;
 mod cors;
 mod guard;
 mod host;
+mod html;
 mod listener;
 mod login;
 mod mcp_route;
@@ -20,6 +22,7 @@ mod settings;
 mod stream;
 mod tls;
 
+pub use approval_form::{ApprovalForm, FormEvent, FormHandle, FormQuestion};
 pub use client_steps::{ClientStep, StepRecord, StepWatch};
 pub use listener::{Server, serve};
 pub use router::{Access, Endpoint, ROUTES, Reach, Route};

@@ -11,6 +11,7 @@ mod page;
 mod server;
 mod token;
 
+pub(super) use form::Form;
 pub(super) use metadata::challenge;
 pub use server::LoginEndpoint;
 pub(super) use server::LoginServer;
