@@ -65,3 +65,10 @@ fn two_gigabytes_of_output_are_counted_and_take_no_memory() {
 fn a_project_of_very_many_files_is_answered_in_time_and_honestly() {
     run_drill("many-files", &["git"]);
 }
+
+// Terminals and previews of Linux.
+#[cfg(target_os = "linux")]
+#[test]
+fn tickets_are_shown_soon_and_a_long_history_is_judged() {
+    run_drill("approvals", &[]);
+}
