@@ -69,7 +69,7 @@ fn look(home: &Home, ask: AskService) -> Findings {
     history::look(home, &mut found);
     service::look(home, config.as_ref(), ask, &mut found);
     computer::look(home, config.as_ref(), &mut found);
-    screens::look(config.as_ref(), &mut found);
+    screens::look(config.as_ref(), &home.dirs, &mut found);
     clients::look(home, config.as_ref(), &mut found);
     found
 }

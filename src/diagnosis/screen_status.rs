@@ -8,6 +8,7 @@ use bailiwick_contract::{Capability, Failure, ScopeType};
 use bailiwick_engine::operations::screen::{AccessState, access_state, unavailable};
 use bailiwick_platform::screen::{Displays, Listing, Sources};
 use bailiwick_policy::{OwnFolders, RootPaths, Scope};
+use bailiwick_providers::display::without_private;
 use bailiwick_providers::screen::withheld;
 
 use crate::installation::home::Home;
@@ -68,7 +69,8 @@ impl ScreenStatus {
     /// # Errors
     /// When the system refuses, or a scope cannot be compiled.
     pub fn of(home: &Home) -> Result<Self, Failure> {
-        let listing = Displays::new(Sources::of_this_process()).list().map_err(unavailable)?;
+        let sources = without_private(Sources::of_this_process(), &home.dirs);
+        let listing = Displays::new(sources).list().map_err(unavailable)?;
         let config = home.config_if_there()?;
         let mut shown = Vec::new();
         for scope in config.iter().flat_map(|config| &config.scopes).filter(|scope| shows_screens(scope)) {

@@ -9,9 +9,10 @@ use std::time::Duration;
 use bailiwick_config::{Config, ScopeConfig};
 use bailiwick_contract::{Capability, ScopeType};
 use bailiwick_engine::operations::screen::access_state;
+use bailiwick_platform::dirs::Dirs;
 use bailiwick_platform::screen::{Access, Displays, Listing, ScreenError, Sources};
 
-use bailiwick_providers::display::missing_programs;
+use bailiwick_providers::display::{missing_programs, without_private};
 
 use super::finding::Findings;
 
@@ -37,7 +38,7 @@ fn private_displays(config: &Config, found: &mut Findings) {
 }
 
 /// Looks at the screens, if a scope takes pictures of them.
-pub fn look(config: Option<&Config>, found: &mut Findings) {
+pub fn look(config: Option<&Config>, dirs: &Dirs, found: &mut Findings) {
     let Some(config) = config else { return };
     found.group("Screens");
     private_displays(config, found);
@@ -66,7 +67,7 @@ pub fn look(config: Option<&Config>, found: &mut Findings) {
         );
     }
     let Some(first) = scopes.iter().find(|scope| shows_something(scope)) else { return };
-    let sources = Sources::of_this_process();
+    let sources = without_private(Sources::of_this_process(), dirs);
     authority(found);
     match listed(sources.clone()) {
         None => {

@@ -47,7 +47,7 @@ pub fn prove(home: &Home, show: ShowStep, limit: Limit) -> Result<ProveOutput, F
     let began = Instant::now();
     let proof = ProofInstallation::new()?;
     let mut steps = Steps::new(show, limit);
-    in_the_throw_away_installation(&mut steps, &proof);
+    in_the_throw_away_installation(&mut steps, &proof, home);
     running::running(&mut steps, home);
     exposures(&mut steps, home);
     clients::clients(&mut steps, home);
@@ -75,7 +75,7 @@ fn exposures(steps: &mut Steps, home: &Home) {
     }
 }
 
-fn in_the_throw_away_installation(steps: &mut Steps, proof: &ProofInstallation) {
+fn in_the_throw_away_installation(steps: &mut Steps, proof: &ProofInstallation, home: &Home) {
     handshakes::handshakes(steps, proof);
     let limit = steps.limit().clone();
     let started = steps.step("the client for what follows", || {
@@ -92,7 +92,7 @@ fn in_the_throw_away_installation(steps: &mut Steps, proof: &ProofInstallation) 
     refusals::refusals(steps, &mut child, proof);
     commands::commands(steps, &mut child, proof);
     processes::processes(steps, &mut child, proof);
-    screens::screens(steps, &mut child);
+    screens::screens(steps, &mut child, &home.dirs);
     over_http::over_http(steps, proof);
     steps.group("History");
     steps.step("what was written down", || written(&mut child));

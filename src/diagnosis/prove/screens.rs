@@ -11,7 +11,9 @@ use crate::installation::limit::Limit;
 use crate::installation::steps::{Steps, Unmade, wrong};
 use bailiwick_contract::id;
 use bailiwick_engine::operations::screen::access_state;
+use bailiwick_platform::dirs::Dirs;
 use bailiwick_platform::screen::{Access, Displays, Mark, Point, ScreenError, Sources};
+use bailiwick_providers::display::without_private;
 use bailiwick_providers::screen::{Picture, decode};
 
 /// How much around the mark is in the picture, in pixels.
@@ -21,15 +23,15 @@ const INWARDS: i32 = 24;
 /// How long a desktop may take to show a window.
 const SHOWN_TIME: Duration = Duration::from_secs(1);
 
-/// Takes a picture of the primary display, if there is one.
-pub fn screens(steps: &mut Steps, child: &mut McpChild) {
+/// Takes a picture of the primary display, if there is one. The private displays of the installation in `dirs` are none.
+pub fn screens(steps: &mut Steps, child: &mut McpChild, dirs: &Dirs) {
     steps.group("Screens");
     let limit = steps.limit().clone();
-    steps.step_or_skip("a picture of a display", || picture(child, &limit));
+    steps.step_or_skip("a picture of a display", || picture(child, &limit, dirs));
 }
 
-fn picture(child: &mut McpChild, limit: &Limit) -> Result<((), String), Unmade> {
-    let sources = Sources::of_this_process();
+fn picture(child: &mut McpChild, limit: &Limit, dirs: &Dirs) -> Result<((), String), Unmade> {
+    let sources = without_private(Sources::of_this_process(), dirs);
     let listing =
         Displays::new(sources.clone()).list().map_err(|error| Unmade::Skipped(error.to_string()))?;
     if listing.access != Access::Granted {

@@ -1,6 +1,7 @@
 //! Private displays: real programs with windows on displays of their own, and what they cannot reach.
 
 use std::os::unix::net::UnixListener;
+use std::path::Path;
 
 use bailiwick::contract::{Caller, Transport};
 use rustix::process::{Pid, Signal, kill_process};
@@ -95,12 +96,26 @@ async fn element(host: &TestService, window: &str, text: &str) -> String {
 
 /// Returns whether an X server runs with this display.
 fn serves(display: &str) -> bool {
+    server_words(display).is_some()
+}
+
+/// Returns the words of the command line of the X server that has this display.
+fn server_words(display: &str) -> Option<Vec<String>> {
     let folder = std::fs::read_dir("/proc").expect("processes");
-    folder.filter_map(Result::ok).any(|entry| {
+    let mut all = folder.filter_map(Result::ok).map(|entry| {
         let words = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
-        let mut words = words.split(|byte| *byte == 0);
-        words.next().is_some_and(|name| name.ends_with(b"Xvfb")) && words.next() == Some(display.as_bytes())
+        words.split(|byte| *byte == 0).map(|word| String::from_utf8_lossy(word).into_owned()).collect()
+    });
+    all.find(|words: &Vec<String>| {
+        words.first().is_some_and(|name| name.ends_with("Xvfb"))
+            && words.get(1).is_some_and(|it| it == display)
     })
+}
+
+/// Starts a private display by the command line.
+fn create_by_cli(scope: &TestScope) -> String {
+    let made = scope.cli(&["call", "display.create", "--scope", "app"]);
+    made["data"]["display"].as_str().unwrap_or_else(|| panic!("{made:#}")).to_owned()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -220,10 +235,51 @@ async fn a_display_ends_with_its_time_and_with_its_scope() {
 fn a_display_ends_with_a_killed_service() {
     let scope = scope().with_config_file().save();
     let service = scope.serve();
-    let made = scope.cli(&["call", "display.create", "--scope", "app"]);
-    let display = made["data"]["display"].as_str().unwrap_or_else(|| panic!("{made:#}")).to_owned();
+    let display = create_by_cli(&scope);
     assert!(serves(&display));
     let id = i32::try_from(service.0.id()).expect("a process id");
     kill_process(Pid::from_raw(id).expect("not 0"), Signal::KILL).expect("it is ours");
     eventually("the display ends with the service", || !serves(&display));
+    // It was killed, too, and its socket's name and its lock are still there.
+    let number = &display[1..];
+    let left = [format!("/tmp/.X11-unix/X{number}"), format!("/tmp/.X{number}-lock")];
+    let is_left = || left.iter().filter(|it| Path::new(it).exists()).count();
+    assert_eq!(is_left(), 2);
+    let _service = scope.serve();
+    assert_eq!(is_left(), 0);
+    let folder = scope.dirs.runtime.join("displays");
+    let names = std::fs::read_dir(&folder).expect("it is there").map(|it| it.expect("an entry").file_name());
+    assert_eq!(names.collect::<Vec<_>>(), ["locks"]);
+}
+
+#[test]
+fn what_the_user_is_shown_of_displays_leaves_private_ones_out() {
+    let desk = json!({
+        "id": "desk", "type": "computer", "capabilities": ["screen:capture"], "policy": {"allowDisplays": true},
+    });
+    let scope = scope().with_scope(desk).with_config_file().save();
+    let _service = scope.serve();
+    let display = create_by_cli(&scope);
+    let server = server_words(&display).expect("the server runs");
+    let cookie = server.iter().skip_while(|word| *word != "-auth").nth(1).expect("it has a cookie");
+    let printed = |words: &[&str], is_named: bool| {
+        let mut command = scope.command(words);
+        if is_named {
+            command.env("DISPLAY", &display).env("XAUTHORITY", cookie);
+        }
+        let output = command.output().expect("the program runs");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    // As a display of others that cannot be read, and as one that the environment names.
+    for is_named in [false, true] {
+        let status = printed(&["screen", "status"], is_named);
+        let is_listed = status.lines().any(|line| line.starts_with(&format!("  {display} ")));
+        assert!(status.starts_with("Displays: ") && !is_listed, "{status}");
+        for words in [&["doctor", "--json"][..], &["doctor", "--prove", "--json"]] {
+            let printed = printed(words, is_named);
+            let is_looked_at = [format!("can be read: {display}"), format!(" on {display}, ")];
+            assert!(printed.contains("creen"), "{words:?}: {printed}");
+            assert!(!is_looked_at.iter().any(|it| printed.contains(it)), "{words:?}: {printed}");
+        }
+    }
 }

@@ -9,13 +9,13 @@ use bailiwick_contract::{Capability, Failure, time};
 use bailiwick_history::{HistoryHandle, HistorySettings};
 use bailiwick_platform::dirs::Dirs;
 use bailiwick_platform::launch::Launcher;
-use bailiwick_platform::screen::{DisplaySelection, Sources};
+use bailiwick_platform::screen::Sources;
 use bailiwick_policy::{AllRoots, CapabilityStatus, OwnFolders, Scopes};
 use bailiwick_providers::approval::Approvals;
 use bailiwick_providers::artifact::CaptureStore;
 use bailiwick_providers::code::index::SymbolIndexes;
 use bailiwick_providers::command::remove_abandoned;
-use bailiwick_providers::display::{Desktop, PrivateDisplays, private_folder};
+use bailiwick_providers::display::{Desktop, PrivateDisplays, remove_leftovers, without_private};
 use bailiwick_providers::orientation::Surveys;
 use bailiwick_providers::parser::ParserPool;
 use bailiwick_providers::process::Processes;
@@ -101,11 +101,11 @@ impl Service {
         families: &'static [&'static Family],
         settings: ServiceSettings,
         launcher: Launcher,
-        mut displays: Sources,
+        displays: Sources,
     ) -> Result<Arc<Self>, BootError> {
         let ServiceSettings { config, dirs } = settings;
-        displays.guard = Some(launcher.program().to_owned());
-        displays.selection = DisplaySelection::AllBut(private_folder(&dirs));
+        let guard = Some(launcher.program().to_owned());
+        let displays = without_private(Sources { guard, ..displays }, &dirs);
         let history = HistoryHandle::start(HistorySettings {
             folder: dirs.state.clone(),
             machine_id: config.machine_id.clone(),
@@ -117,6 +117,7 @@ impl Service {
         // Pictures whose time was over while no service ran; where none were kept there is nothing to look at.
         CaptureStore::below(&dirs.state).expire();
         remove_abandoned(&dirs.state.join("homes"));
+        remove_leftovers(&dirs);
         UntrustedReads::below(&dirs.state).sweep_aside();
         Approvals::below(&dirs.state).sweep_aside();
         let batches = BatchWatch::below(&dirs.state);

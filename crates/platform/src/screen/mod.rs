@@ -45,6 +45,6 @@ pub use sources::{DisplaySelection, Sources, X11_SOCKETS};
 pub use window::{Display, Window, WindowState};
 
 #[cfg(not(target_os = "linux"))]
-pub use no_mark::{Mark, guard_if_asked};
+pub use no_mark::{Mark, guard_if_asked, remove_server_leftovers, server_lock};
 #[cfg(target_os = "linux")]
-pub use x11::{Mark, guard_if_asked};
+pub use x11::{Mark, guard_if_asked, remove_server_leftovers, server_lock};

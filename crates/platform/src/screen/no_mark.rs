@@ -30,6 +30,16 @@ impl Mark {
     }
 }
 
+/// Reads the lock of the X server that has the number of a display: this program starts none here.
+pub const fn server_lock(_: u16) -> Option<Vec<u8>> {
+    None
+}
+
+/// Removes what the X server of a lock has left: nothing.
+pub const fn remove_server_leftovers(_: u16, _: &[u8]) -> bool {
+    true
+}
+
 /// Becomes what releases keys if this process was started as that: here it never is.
 pub const fn guard_if_asked() -> Option<std::process::ExitCode> {
     None

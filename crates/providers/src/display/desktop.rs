@@ -74,8 +74,13 @@ pub struct PrivateDisplays {
 }
 
 /// Returns the folder that names the private displays of an installation.
-pub fn private_folder(dirs: &Dirs) -> PathBuf {
+pub(super) fn private_folder(dirs: &Dirs) -> PathBuf {
     dirs.runtime.join("displays")
+}
+
+/// Returns where the displays of this computer are found: all but the private ones of an installation.
+pub fn without_private(sources: Sources, dirs: &Dirs) -> Sources {
+    Sources { selection: DisplaySelection::AllBut(private_folder(dirs)), ..sources }
 }
 
 impl PrivateDisplays {

@@ -5,9 +5,12 @@
 
 mod bus;
 mod desktop;
+mod folder;
+mod leftovers;
 mod programs;
 mod start;
 
-pub use desktop::{Desktop, DisplayOwner, PrivateDisplays, private_folder};
+pub use desktop::{Desktop, DisplayOwner, PrivateDisplays, without_private};
+pub use leftovers::remove_leftovers;
 pub use programs::{MissingProgram, missing_programs};
 pub use start::{DisplayAccess, DisplayOrder, PrivateDisplay};

@@ -1,8 +1,7 @@
 //! Starting a private display, and ending it.
 
 use std::ffi::OsString;
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -11,7 +10,7 @@ use tokio::task::{JoinHandle, spawn_blocking};
 
 use bailiwick_contract::command::Redirect;
 use bailiwick_contract::{Containment, ErrorCode, Failure, Network, time};
-use bailiwick_platform::fs::{RelPath, Root, create_private_dir, remove_tree, replace_private_file};
+use bailiwick_platform::fs::{RelPath, Root, create_private_dir, replace_private_file};
 use bailiwick_platform::launch::{
     FolderChanges, InnerSandboxes, Job, LaunchCommand, LaunchRequest, PathGrant, ProcessLimits,
     SandboxRequest, SetGroupId, Step, pipe,
@@ -20,12 +19,14 @@ use bailiwick_platform::screen::{X11_SOCKETS, new_cookie_file};
 use bailiwick_policy::{AllRoots, Scope};
 
 use super::bus::Bus;
-use super::desktop::{Desktop, DisplayOwner, PrivateDisplays, private_folder};
+use super::desktop::{Desktop, DisplayOwner, PrivateDisplays};
+use super::folder::DisplayFolder;
+use super::leftovers::remove_leftovers;
 use super::programs::{DisplayPrograms, MissingProgram};
 use crate::command::{Program, SearchPath, closed_folders, granted, not_started};
 
 /// The first number of a private display: far from those of sessions.
-const FIRST: u32 = 100;
+const FIRST: u16 = 100;
 /// How many numbers there are.
 const NUMBERS: u32 = 5_000;
 /// So many numbers are tried: others may have a server there.
@@ -111,23 +112,6 @@ impl Running {
     }
 }
 
-/// The folder of a display. Removed with its value.
-#[derive(Debug)]
-struct DisplayFolder {
-    path: PathBuf,
-    /// The empty folders that name the display.
-    marks: [PathBuf; 2],
-}
-
-impl Drop for DisplayFolder {
-    fn drop(&mut self) {
-        for path in [&self.path, &self.marks[0], &self.marks[1]] {
-            // What is left names no display that answers.
-            let _ = remove_tree(path);
-        }
-    }
-}
-
 /// Starts the programs of a display.
 pub(super) async fn start(
     displays: &Arc<PrivateDisplays>,
@@ -143,9 +127,8 @@ pub(super) async fn start(
         let closed = closed_folders(&roots, &dirs);
         let programs =
             DisplayPrograms::find(&SearchPath::new(&scope.commands().hold().search_path, &closed))?;
-        create_private_dir(&private_folder(&dirs))
-            .and_then(|()| create_private_dir(&cookies))
-            .map_err(no_folder)?;
+        remove_leftovers(&dirs);
+        create_private_dir(&cookies).map_err(no_folder)?;
         let cookie = cookies.join("cookie");
         if bailiwick_platform::fs::FileId::of(&cookie).is_none() {
             replace_private_file(&cookie, &new_cookie_file().map_err(no_folder)?).map_err(no_folder)?;
@@ -155,103 +138,140 @@ pub(super) async fn start(
     let (programs, cookie) = spawn_blocking(look).await.map_err(no_folder)??;
     let first = std::process::id().wrapping_mul(31).wrapping_add(count);
     for at in 0..TRIES {
-        let number = FIRST + first.wrapping_add(at) % NUMBERS;
-        let id = format!(":{number}");
-        let marks =
-            [private_folder(&displays.dirs), folder.to_owned()].map(|it| it.join(format!("X{number}")));
-        let place = DisplayFolder { path: folder.join(format!("display-{number}")), marks };
-        let home = place.path.clone();
-        let mut variables: Vec<(OsString, OsString)> = vec![
-            ("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into()),
-            ("HOME".into(), home.clone().into()),
-            ("XDG_RUNTIME_DIR".into(), home.clone().into()),
-            ("LC_ALL".into(), "C.UTF-8".into()),
-        ];
-        let made = place.marks.clone();
-        let bus_registry = programs.bus.as_ref().map(|(_, registry)| registry.clone());
-        let of_display = home.clone();
-        let make = move || -> io::Result<Option<Bus>> {
-            create_private_dir(&of_display)?;
-            made.iter().try_for_each(|mark| create_private_dir(mark))?;
-            bus_registry.map(|registry| Bus::write(&of_display, &registry)).transpose()
-        };
-        let bus = spawn_blocking(make).await.map_err(no_folder)?.map_err(no_folder)?;
-        let (width, height) = order.size;
-        let screen = format!("{width}x{height}x24");
-        // OpenGL would take 50 MiB; programs draw without it.
-        let words: [&str; 11] = [
-            &id,
-            "-screen",
-            "0",
-            &screen,
-            "-noreset",
-            "-extension",
-            "GLX",
-            "-nolisten",
-            "tcp",
-            "-nolisten",
-            "local",
-        ];
-        let mut words: Vec<OsString> = words.into_iter().map(OsString::from).collect();
-        words.extend(["-auth".into(), cookie.clone().into_os_string()]);
-        let starting = launch(displays, &programs.server, &words, &variables, &home);
-        let bus_job = async {
-            let Some(((program, _), bus)) = programs.bus.as_ref().zip(bus.as_ref()) else { return Ok(None) };
-            let config = OsString::from(format!("--config-file={}", bus.config.display()));
-            let words = [config, "--nofork".into(), "--nopidfile".into()];
-            let mut variables = variables.clone();
-            variables.push(("AT_SPI_BUS_ADDRESS".into(), bus.address.clone().into()));
-            launch(displays, program, &words, &variables, &home).await.map(Some)
-        };
-        let (server, bus_job) = tokio::join!(starting, bus_job);
-        let (mut server, bus_job) = (server?, bus_job?);
-        if !answers(&mut server, desktop, &id, bus.as_ref()).await? {
-            // Another server has that number.
-            continue;
-        }
-        let mut jobs: Vec<Job> = bus_job.into_iter().collect();
-        variables
-            .extend([("DISPLAY".into(), id.clone().into()), ("XAUTHORITY".into(), cookie.clone().into())]);
-        if let Some(program) = &programs.window_manager {
-            jobs.push(launch(displays, program, &["--sm-disable".into()], &variables, &home).await?);
-        }
-        let socket = Path::new(X11_SOCKETS).join(format!("X{number}"));
-        let access = access(&id, &cookie, &socket, bus.as_ref())?;
-        let started_at_ms = time::now_ms();
-        let max_ms = i64::try_from(order.max_time.as_millis()).unwrap_or(i64::MAX);
-        let display = PrivateDisplay {
-            id: id.clone(),
-            size: order.size,
-            started_at_ms,
-            ends_at_ms: started_at_ms.saturating_add(max_ms),
-            has_window_manager: programs.window_manager.is_some(),
-            missing: programs.missing.clone(),
-            processes: Vec::new(),
-            access,
-        };
-        let (stop, stopped) = oneshot::channel::<()>();
-        let (all, owner, max_time) = (Arc::downgrade(displays), owner.clone(), order.max_time);
-        let life = tokio::spawn(async move {
-            let is_asked = tokio::select! {
-                _ = stopped => true,
-                _ = server.ended() => false,
-                () = tokio::time::sleep(max_time) => false,
-            };
-            // First those that use the server.
-            for mut job in jobs.into_iter().rev().chain([server]) {
-                job.stop(GRACE);
-                let _ = tokio::time::timeout(GRACE + AFTER_GRACE, job.ended()).await;
+        let number = FIRST + u16::try_from(first.wrapping_add(at) % NUMBERS).unwrap_or_default();
+        let (dirs, folder) = (displays.dirs.clone(), folder.to_owned());
+        let create = move || DisplayFolder::create(&dirs, &folder, number);
+        let place = spawn_blocking(create).await.map_err(no_folder)?.map_err(no_folder)?;
+        // Another service has that number.
+        let Some(place) = place else { continue };
+        match programs_on(displays, desktop, &programs, &cookie, &place, &order).await {
+            Ok(Some(started)) => return Ok(lasting(displays, owner, place, started, &order, &programs)),
+            // Another server has it.
+            Ok(None) => place.remove().await,
+            Err(failure) => {
+                place.remove().await;
+                return Err(failure);
             }
-            let _ = spawn_blocking(move || drop(place)).await;
-            if !is_asked && let Some(mut running) = all.upgrade().and_then(|all| all.take(&owner, &id)) {
-                // This is its life.
-                running.life = None;
-            }
-        });
-        return Ok(Running { display, stop: Some(stop), life: Some(life) });
+        }
     }
     Err(Failure::new(ErrorCode::ProviderUnavailable, "no private display can be made: Xvfb does not start")
         .hint("Try again. For the user: `Xvfb :99` at a terminal shows why."))
+}
+
+/// The programs of a display that runs.
+struct StartedPrograms {
+    /// The X server.
+    server: Job,
+    /// Those that use it.
+    others: Vec<Job>,
+    access: DisplayAccess,
+}
+
+/// Starts the programs of a display under its number. Nothing, if another server has that.
+async fn programs_on(
+    displays: &PrivateDisplays,
+    desktop: &Desktop,
+    programs: &DisplayPrograms,
+    cookie: &Path,
+    place: &DisplayFolder,
+    order: &DisplayOrder,
+) -> Result<Option<StartedPrograms>, Failure> {
+    let (id, home) = (format!(":{}", place.number()), place.path());
+    let mut variables: Vec<(OsString, OsString)> = vec![
+        ("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into()),
+        ("HOME".into(), home.into()),
+        ("XDG_RUNTIME_DIR".into(), home.into()),
+        ("LC_ALL".into(), "C.UTF-8".into()),
+    ];
+    let (registry, of_display) =
+        (programs.bus.as_ref().map(|(_, registry)| registry.clone()), home.to_owned());
+    let write = move || registry.map(|registry| Bus::write(&of_display, &registry)).transpose();
+    let bus = spawn_blocking(write).await.map_err(no_folder)?.map_err(no_folder)?;
+    let (width, height) = order.size;
+    let screen = format!("{width}x{height}x24");
+    // OpenGL would take 50 MiB; programs draw without it.
+    let words: [&str; 11] = [
+        &id,
+        "-screen",
+        "0",
+        &screen,
+        "-noreset",
+        "-extension",
+        "GLX",
+        "-nolisten",
+        "tcp",
+        "-nolisten",
+        "local",
+    ];
+    let mut words: Vec<OsString> = words.into_iter().map(OsString::from).collect();
+    words.extend(["-auth".into(), cookie.into()]);
+    let starting = launch(displays, &programs.server, &words, &variables, home);
+    let bus_job = async {
+        let Some(((program, _), bus)) = programs.bus.as_ref().zip(bus.as_ref()) else { return Ok(None) };
+        let config = OsString::from(format!("--config-file={}", bus.config.display()));
+        let words = [config, "--nofork".into(), "--nopidfile".into()];
+        let mut variables = variables.clone();
+        variables.push(("AT_SPI_BUS_ADDRESS".into(), bus.address.clone().into()));
+        launch(displays, program, &words, &variables, home).await.map(Some)
+    };
+    let (server, bus_job) = tokio::join!(starting, bus_job);
+    let (mut server, bus_job) = (server?, bus_job?);
+    if !answers(&mut server, desktop, &id, bus.as_ref()).await? {
+        return Ok(None);
+    }
+    place.note_server().map_err(no_folder)?;
+    let mut others: Vec<Job> = bus_job.into_iter().collect();
+    variables.extend([("DISPLAY".into(), id.clone().into()), ("XAUTHORITY".into(), cookie.into())]);
+    if let Some(program) = &programs.window_manager {
+        others.push(launch(displays, program, &["--sm-disable".into()], &variables, home).await?);
+    }
+    let socket = Path::new(X11_SOCKETS).join(format!("X{}", place.number()));
+    let access = access(&id, cookie, &socket, bus.as_ref())?;
+    Ok(Some(StartedPrograms { server, others, access }))
+}
+
+/// Has the programs of a display run until their time is over, or nobody wants them any more.
+fn lasting(
+    displays: &Arc<PrivateDisplays>,
+    owner: &DisplayOwner,
+    place: DisplayFolder,
+    started: StartedPrograms,
+    order: &DisplayOrder,
+    programs: &DisplayPrograms,
+) -> Running {
+    let StartedPrograms { mut server, others, access } = started;
+    let (id, started_at_ms) = (format!(":{}", place.number()), time::now_ms());
+    let max_ms = i64::try_from(order.max_time.as_millis()).unwrap_or(i64::MAX);
+    let display = PrivateDisplay {
+        id: id.clone(),
+        size: order.size,
+        started_at_ms,
+        ends_at_ms: started_at_ms.saturating_add(max_ms),
+        has_window_manager: programs.window_manager.is_some(),
+        missing: programs.missing.clone(),
+        processes: Vec::new(),
+        access,
+    };
+    let (stop, stopped) = oneshot::channel::<()>();
+    let (all, owner, max_time) = (Arc::downgrade(displays), owner.clone(), order.max_time);
+    let life = tokio::spawn(async move {
+        let is_asked = tokio::select! {
+            _ = stopped => true,
+            _ = server.ended() => false,
+            () = tokio::time::sleep(max_time) => false,
+        };
+        // First those that use the server.
+        for mut job in others.into_iter().rev().chain([server]) {
+            job.stop(GRACE);
+            let _ = tokio::time::timeout(GRACE + AFTER_GRACE, job.ended()).await;
+        }
+        place.remove().await;
+        if !is_asked && let Some(mut running) = all.upgrade().and_then(|all| all.take(&owner, &id)) {
+            // This is its life.
+            running.life = None;
+        }
+    });
+    Running { display, stop: Some(stop), life: Some(life) }
 }
 
 /// Waits until the server answers, and the bus listens. Returns whether they do; else the server has ended.

@@ -12,6 +12,7 @@ mod clipboard;
 mod foresight;
 mod image;
 mod input;
+mod leftovers;
 mod mark;
 mod scene;
 mod segment;
@@ -26,5 +27,6 @@ mod uncover;
 
 pub(super) use image::Image;
 pub use input::serve_if_asked as guard_if_asked;
+pub use leftovers::{remove_server_leftovers, server_lock};
 pub use mark::Mark;
 pub(super) use servers::Servers;
