@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::elements::{element, see, service};
+use super::elements::{element, lines, see, service};
+use super::input;
 use super::scope::refusal;
 use support::desktop::Desktop;
 use support::service::TestService;
@@ -76,6 +77,37 @@ async fn a_dialog_of_a_window_is_listed_with_it_and_closed() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_message_box_that_is_not_called_by_its_title_is_listed_and_answered() {
+    let mut desktop = Desktop::start("list", "Rows");
+    let host = service(&desktop, json!({}));
+    for (button, response) in [("Cancel", "response cancel"), ("OK", "response ok")] {
+        desktop.change("message");
+        let dialog = only_dialog(&host, &desktop).await;
+        let lines = lines(&dialog);
+        assert!(lines.iter().any(|line| line.contains("\"Delete all rows?\"")), "{dialog:#}");
+        assert_eq!(dialog["owner"], json!(desktop.window()), "{dialog:#}");
+        let answer = host.data(ask("dialog.press", snapshot(&dialog), json!({"button": button}))).await;
+        assert_eq!(answer["effect"], "confirmed", "{answer:#}");
+        assert_eq!(desktop.received(), [response]);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn windows_in_one_place_are_not_known_by_it() {
+    let mut desktop = Desktop::start("list", "Rows");
+    let host = service(&desktop, json!({}));
+    desktop.change("message");
+    desktop.change("message");
+    let windows = desktop.server.displays().list().expect("a listing").windows;
+    let boxes: Vec<_> = windows.iter().filter(|it| it.owner == Some(desktop.window())).collect();
+    assert!(boxes.len() == 2 && boxes[0].bounds == boxes[1].bounds, "{windows:#?}");
+    let listed = host.data(ask("dialog.list", &desktop.window(), json!({}))).await;
+    assert_eq!((&listed["dialogs"], &listed["complete"]), (&json!([]), &json!(false)), "{listed:#}");
+    let seen = host.send(ask("ui.see", &boxes[0].id, json!({}))).await;
+    assert_eq!(refusal(&seen).0, "provider_unavailable", "{seen:#}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_dialog_that_asks_for_a_secret_is_listed_by_its_title_and_not_answered() {
     let mut desktop = Desktop::start("login", "Log in");
     let host = service(&desktop, json!({}));
@@ -92,6 +124,52 @@ async fn a_dialog_that_asks_for_a_secret_is_listed_by_its_title_and_not_answered
         ("dialog.dismiss", json!({})),
     ] {
         assert_eq!(refusal(&host.send(ask(op, id, input)).await).0, "secure_field", "{op}");
+    }
+    assert_eq!(desktop.received(), Vec::<String>::new());
+}
+
+/// Returns a request of each operation that could act on the elements of a window, with what would have to be pressed or set.
+fn acts(seen: &Value, button: &str, field: &str) -> Vec<Value> {
+    let (button, field) = (element(seen, button), element(seen, field));
+    let (id, snapshot) = field.split_once('@').expect("an id with its snapshot");
+    [
+        ("ui.press", button.as_str(), json!({})),
+        ("ui.action", &button, json!({"name": "click"})),
+        ("ui.focus", &field, json!({})),
+        ("ui.scroll_to", &button, json!({})),
+        ("ui.set_value", &field, json!({"value": "ada"})),
+        ("ui.fill", snapshot, json!({"fields": [{"element": id, "value": "ada"}]})),
+        ("dialog.press", snapshot, json!({"button": "No such"})),
+        ("dialog.input", snapshot, json!({"text": "ada", "field": "T99"})),
+        ("dialog.dismiss", snapshot, json!({})),
+    ]
+    .into_iter()
+    .map(|(op, target, input)| ask(op, target, input))
+    .collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_is_pressed_set_or_typed_in_a_dialog_that_asks_for_a_secret() {
+    let mut desktop = Desktop::start("login", "Log in");
+    let host = input::service(&desktop, json!({}));
+    let seen = host.data(see(&desktop)).await;
+    desktop.focus();
+    let window = desktop.window();
+    let mut requests = acts(&seen, "\"OK\"", "\"User\"");
+    for (op, target, input) in [
+        ("input.click", window.as_str(), json!({"point": {"x": 10, "y": 10}})),
+        ("input.click", &element(&seen, "\"OK\""), json!({})),
+        ("input.scroll", &window, json!({"point": {"x": 10, "y": 10}, "dy": 1})),
+        ("input.type", &window, json!({"text": "ada"})),
+        ("input.key", &window, json!({"keys": "enter"})),
+        ("input.key_hold", &window, json!({"keys": "enter", "ms": 20})),
+    ] {
+        let mut request = ask(op, target, input);
+        request["options"] = json!({"foreground": true});
+        requests.push(request);
+    }
+    for request in requests {
+        assert_eq!(refusal(&host.send(request.clone()).await).0, "secure_field", "{request}");
     }
     assert_eq!(desktop.received(), Vec::<String>::new());
 }
@@ -136,21 +214,16 @@ async fn hidden_dialogs_and_those_of_terminals_are_neither_listed_nor_answered()
 async fn a_dialog_of_what_bailiwick_runs_in_is_the_users() {
     let mut desktop = Desktop::start("question", "Question");
     let host = service(&desktop, json!({}));
-    let dialog = only_dialog(&host, &desktop).await;
-    let id = snapshot(&dialog);
+    let seen = host.data(see(&desktop)).await;
     // The program is one that Bailiwick was started by, such as a client.
     let program = support::program();
     let program = program.file_name().expect("a name").to_string_lossy().into_owned();
     desktop.change(&format!("child {program}"));
     let listed = only_dialog(&host, &desktop).await;
     assert_eq!((&listed["forUser"], &listed["elements"]), (&json!(true), &json!([])), "{listed:#}");
-    for (op, input) in [
-        ("dialog.press", json!({"button": "Save"})),
-        ("dialog.input", json!({"text": "x"})),
-        ("dialog.dismiss", json!({})),
-    ] {
-        let answer = host.send(ask(op, id, input)).await;
-        assert_eq!(refusal(&answer), ("permission_denied", "screen", "bailiwick-windows"), "{op}");
+    for request in acts(&seen, "\"Save\"", "\"File name\"") {
+        let answer = host.send(request.clone()).await;
+        assert_eq!(refusal(&answer), ("permission_denied", "screen", "bailiwick-windows"), "{request}");
     }
     assert_eq!(desktop.received(), Vec::<String>::new());
 }

@@ -32,7 +32,7 @@ fn scope(desktop: &Desktop, policy: Value) -> TestScope {
 }
 
 /// Starts a service with that scope, at a display that nobody has used for a while.
-fn service(desktop: &Desktop, policy: Value) -> TestService {
+pub(super) fn service(desktop: &Desktop, policy: Value) -> TestService {
     desktop.rest();
     scope(desktop, policy).host()
 }

@@ -88,6 +88,18 @@ def ask():
     say("opens")
 
 
+def message():
+    # Without a title, and called by its kind.
+    dialog = Gtk.MessageDialog(transient_for=window, text="Delete all rows?", buttons=Gtk.ButtonsType.OK_CANCEL)
+
+    def response(it, answer):
+        say("response", "ok" if answer == Gtk.ResponseType.OK else "cancel")
+        it.destroy()
+
+    dialog.connect("response", response)
+    dialog.show_all()
+
+
 rows = []
 
 
@@ -224,6 +236,8 @@ def change(words):
         shows.update(words[1:])
     elif words[0] == "ask":
         GLib.idle_add(ask)
+    elif words[0] == "message":
+        GLib.idle_add(message)
     elif words[0] == "child":
         # A process of this name, which ends with this program.
         program = os.path.join(os.environ["HOME"], words[1])

@@ -1,41 +1,47 @@
-//! What every answer to a dialog does before: finding the element again, and refusing what only the user answers.
+//! What every answer to a dialog does before: judging the dialog, and finding the element again.
 
-use bailiwick_contract::ErrorCode;
-use bailiwick_providers::elements::WindowScene;
-use bailiwick_providers::screen::ClosedProcesses;
+use std::sync::Arc;
 
-use super::super::input::prompt;
-use super::super::ui::{ACTION, CurrentElement};
+use bailiwick_providers::elements::{Snapshot, WindowScene};
+
+use super::super::ui::{
+    ACTION, CurrentElement, closed_processes, enabled, judge_window, resolved, scene_of, snapshot_of,
+};
 use crate::registry::prelude::*;
 
 /// What the operations that answer dialogs have in common.
 pub(super) const ANSWER: OperationSpec = OperationSpec { target: TargetRule::Snapshot, ..ACTION };
 
-/// Returns an element if it is of a dialog that clients may answer.
-///
-/// # Errors
-/// `invalid_request` where the window is no dialog, `secure_field`, `permission_denied`.
-pub(super) fn answerable(cx: &Context, found: CurrentElement) -> Result<CurrentElement, Failure> {
-    let scene = &found.scene;
-    if !scene.is_dialog() {
-        return Err(Failure::invalid("target", "the window of the snapshot is no dialog").hint(
-            "dialog.list lists dialogs; ui.press and ui.set_value use the elements of other windows.",
-        ));
-    }
-    if scene.asks_for_secret() {
-        return Err(Failure::new(
-            ErrorCode::SecureField,
-            "the dialog asks for a secret: only the user answers it",
-        )
-        .hint("For the user: answer the dialog yourself."));
-    }
-    if is_bailiwicks(cx, scene) {
-        return Err(prompt());
-    }
-    Ok(found)
+/// A dialog that clients may answer.
+pub(super) struct Dialog {
+    /// What was seen of it.
+    pub snapshot: Arc<Snapshot>,
+    /// Its window at this moment.
+    pub scene: WindowScene,
 }
 
-/// Returns whether a window is of Bailiwick, or of a client or the terminal in which it runs.
-pub(super) fn is_bailiwicks(cx: &Context, scene: &WindowScene) -> bool {
-    ClosedProcesses::find(cx.service.launcher.program()).has(scene.window.pid)
+impl Dialog {
+    /// Reads the dialog of the snapshot that is the target.
+    ///
+    /// # Errors
+    /// `invalid_request` where the window is no dialog, `secure_field`, `permission_denied`, `stale_snapshot`.
+    pub fn of_target(cx: &Context, permit: &Permit) -> Result<Self, Failure> {
+        let snapshot = snapshot_of(cx, permit, permit.id().unwrap_or_default())?;
+        let scene = scene_of(cx, permit, &snapshot)?;
+        judge_window(&closed_processes(cx), &scene)?;
+        if !scene.is_dialog() {
+            return Err(Failure::invalid("target", "the window of the snapshot is no dialog").hint(
+                "dialog.list lists dialogs; ui.press and ui.set_value use the elements of other windows.",
+            ));
+        }
+        Ok(Self { snapshot, scene })
+    }
+
+    /// Finds an element of the dialog again, by its id in the snapshot.
+    ///
+    /// # Errors
+    /// A code for each reason; nothing was touched then.
+    pub fn element(self, id: &str) -> Result<CurrentElement, Failure> {
+        enabled(resolved(self.scene, &self.snapshot, id)?)
+    }
 }

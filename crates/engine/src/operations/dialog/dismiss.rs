@@ -3,8 +3,8 @@
 use bailiwick_contract::ErrorCode;
 use bailiwick_providers::elements::dismissing_button;
 
-use super::super::ui::{ActionOutput, ElementName, find, press, snapshot_of};
-use super::answering::{ANSWER, answerable};
+use super::super::ui::{ActionOutput, press};
+use super::answering::{ANSWER, Dialog};
 use crate::registry::prelude::*;
 
 /// The operation.
@@ -28,16 +28,14 @@ impl Operation for Op {
 
 impl RunBlocking for Op {
     fn run(cx: &Context, permit: &Permit, _: &NoFields, _: &NoFields) -> Result<ActionOutput, Failure> {
-        let id = permit.id().unwrap_or_default();
-        let snapshot = snapshot_of(cx, permit, id)?;
-        let element = dismissing_button(&snapshot).ok_or_else(|| {
+        let dialog = Dialog::of_target(cx, permit)?;
+        let element = dismissing_button(&dialog.snapshot).ok_or_else(|| {
             Failure::new(
                 ErrorCode::AmbiguousTarget,
                 "no button of the dialog plainly leaves everything as it is",
             )
             .hint("Choose one of its buttons: dialog.press.")
         })?;
-        let found = answerable(cx, find(cx, permit, ElementName { element: &element, snapshot: id })?)?;
-        press(cx, permit, &found)
+        press(cx, permit, &dialog.element(&element)?)
     }
 }

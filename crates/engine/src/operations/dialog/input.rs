@@ -3,8 +3,8 @@
 use bailiwick_contract::ErrorCode;
 use bailiwick_providers::elements::text_fields;
 
-use super::super::ui::{ActionOutput, ElementName, Setting, set_one, snapshot_of};
-use super::answering::{ANSWER, answerable};
+use super::super::ui::{ActionOutput, Setting, set_one};
+use super::answering::{ANSWER, Dialog};
 use crate::registry::prelude::*;
 
 /// The operation.
@@ -37,9 +37,8 @@ impl Operation for Op {
 
 impl RunBlocking for Op {
     fn run(cx: &Context, permit: &Permit, input: &Input, _: &NoFields) -> Result<ActionOutput, Failure> {
-        let id = permit.id().unwrap_or_default();
-        let snapshot = snapshot_of(cx, permit, id)?;
-        let element = match (&input.field, &text_fields(&snapshot)[..]) {
+        let dialog = Dialog::of_target(cx, permit)?;
+        let element = match (&input.field, &text_fields(&dialog.snapshot)[..]) {
             (Some(field), _) => field.clone(),
             (None, [one]) => one.clone(),
             (None, []) => {
@@ -51,8 +50,8 @@ impl RunBlocking for Op {
                     .hint("Name the field by its id; dialog.list lists them."));
             }
         };
-        let name = ElementName { element: &element, snapshot: id };
-        let (found, setting) = Setting::find(cx, permit, name, ("input.text", &input.text))?;
-        set_one(cx, permit, &answerable(cx, found)?, &setting)
+        let found = dialog.element(&element)?;
+        let setting = Setting::of(&found.element, ("input.text", &input.text))?;
+        set_one(cx, permit, &found, &setting)
     }
 }

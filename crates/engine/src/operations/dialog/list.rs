@@ -3,8 +3,7 @@
 use bailiwick_platform::screen::ScreenError;
 use bailiwick_providers::elements::{SceneError, quoted, scene, windows_of_program};
 
-use super::super::ui::{READING, USUAL, listed, room, target_window, unread};
-use super::answering::is_bailiwicks;
+use super::super::ui::{READING, USUAL, closed_processes, judge_window, listed, room, target_window, unread};
 use crate::registry::prelude::*;
 
 /// The operation.
@@ -41,7 +40,7 @@ pub struct DialogOutput {
     pub owner: Option<String>,
     /// Its elements, a line each, as in ui.see.
     pub elements: Vec<String>,
-    /// Whether only the user answers it: it asks for a secret, or is Bailiwick's or the client's own.
+    /// Whether only the user answers it: it asks for a secret, or is of a terminal, of Bailiwick or of the client.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub for_user: bool,
 }
@@ -68,7 +67,7 @@ impl RunBlocking for Op {
         let (displays, source) = (&cx.service.displays, cx.service.elements.source.as_ref());
         let target = target_window(cx, permit)?;
         let windows = windows_of_program(displays, rules, &target).map_err(unread)?;
-        let mut room = room(permit);
+        let (mut room, closed) = (room(permit), closed_processes(cx));
         let mut output =
             Output { dialogs: Vec::new(), complete: windows.len() <= MOST_WINDOWS, truncated: false };
         for window in windows.iter().take(MOST_WINDOWS) {
@@ -86,7 +85,7 @@ impl RunBlocking for Op {
             if !scene.is_dialog() {
                 continue;
             }
-            let for_user = scene.asks_for_secret() || is_bailiwicks(cx, &scene);
+            let for_user = judge_window(&closed, &scene).is_err();
             let (mut snapshot, mut elements) = (None, Vec::new());
             if !for_user {
                 let (id, lines, is_cut) = listed(cx, permit, &scene, USUAL, &|_, _| true, &mut room)?;

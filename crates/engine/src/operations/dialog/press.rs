@@ -3,8 +3,8 @@
 use bailiwick_contract::ErrorCode;
 use bailiwick_providers::elements::{buttons_titled, quoted};
 
-use super::super::ui::{ActionOutput, ElementName, find, press, snapshot_of};
-use super::answering::{ANSWER, answerable};
+use super::super::ui::{ActionOutput, press};
+use super::answering::{ANSWER, Dialog};
 use crate::registry::prelude::*;
 
 /// The operation.
@@ -35,9 +35,8 @@ impl Operation for Op {
 
 impl RunBlocking for Op {
     fn run(cx: &Context, permit: &Permit, input: &Input, _: &NoFields) -> Result<ActionOutput, Failure> {
-        let id = permit.id().unwrap_or_default();
-        let snapshot = snapshot_of(cx, permit, id)?;
-        let titled = buttons_titled(&snapshot, &input.button);
+        let dialog = Dialog::of_target(cx, permit)?;
+        let titled = buttons_titled(&dialog.snapshot, &input.button);
         let title = quoted(&input.button);
         let element = match &titled[..] {
             [one] => one,
@@ -56,7 +55,6 @@ impl RunBlocking for Op {
                     .hint("Use ui.press with the element's id."));
             }
         };
-        let found = answerable(cx, find(cx, permit, ElementName { element, snapshot: id })?)?;
-        press(cx, permit, &found)
+        press(cx, permit, &dialog.element(element)?)
     }
 }

@@ -190,8 +190,8 @@ impl<'a> Seat<'a> {
         act_if(displays, &self.scope, &self.closed, &self.display, order, mode).map_err(refused)
     }
 
-    /// Judges a window by its elements, where its program tells them: nothing goes to terminals within it and, where keys are
-    /// pressed, to fields for secrets.
+    /// Judges a window by its elements, where its program tells them: nothing goes to terminals within it, to dialogs that ask
+    /// for a secret and, where keys are pressed, to fields for secrets.
     ///
     /// # Errors
     /// `permission_denied`, `secure_field`; `target_unresponsive` where its program hangs; `conflict` where its title changes all
@@ -208,9 +208,7 @@ impl<'a> Seat<'a> {
             Ok(scene) => scene,
             Err(error) => return of_elements(error).map_or(Ok(()), Err),
         };
-        if scene.has_terminal() {
-            return Err(ui::terminal());
-        }
+        ui::judge_window(&self.closed, &scene)?;
         let is_secure = |it: &bailiwick_platform::accessibility::Element| {
             it.role == Role::PasswordField && it.states.has(State::Focused)
         };

@@ -54,7 +54,7 @@ impl RunBlocking for Op {
             is_done: None,
             toggles: element.states.has(State::Checkable),
         };
-        let found = usable(CurrentElement { scene, element })?;
+        let found = usable(cx, CurrentElement { scene, element })?;
         act(cx, permit, &found, &action)
     }
 }

@@ -13,7 +13,8 @@ use bailiwick_providers::elements::{
     resolve, resolve_out_of_view, scene,
 };
 
-use super::refusal::{failed, stale, terminal, unread};
+use super::judging::{closed_processes, judge_window};
+use super::refusal::{failed, stale, unread};
 use crate::registry::prelude::*;
 
 /// How long an action has to show an effect.
@@ -132,17 +133,23 @@ pub(in crate::operations) fn find(
     permit: &Permit,
     name: ElementName<'_>,
 ) -> Result<CurrentElement, Failure> {
-    usable(find_readable(cx, permit, name)?)
+    usable(cx, find_readable(cx, permit, name)?)
 }
 
 /// Returns an element if it may be acted on.
 ///
 /// # Errors
-/// `permission_denied` in a terminal, `element_disabled`.
-pub(in crate::operations) fn usable(found: CurrentElement) -> Result<CurrentElement, Failure> {
-    if found.scene.has_terminal() {
-        return Err(terminal());
-    }
+/// As [`judge_window`]; `element_disabled`.
+pub(in crate::operations) fn usable(cx: &Context, found: CurrentElement) -> Result<CurrentElement, Failure> {
+    judge_window(&closed_processes(cx), &found.scene)?;
+    enabled(found)
+}
+
+/// Returns an element if it is enabled.
+///
+/// # Errors
+/// `element_disabled`.
+pub(in crate::operations) fn enabled(found: CurrentElement) -> Result<CurrentElement, Failure> {
     if !found.element.states.has(State::Enabled) {
         return Err(Failure::new(ErrorCode::ElementDisabled, "the element is disabled")
             .hint("Do first what enables it; ui.see shows the window as it is."));
@@ -171,7 +178,7 @@ pub(super) fn find_out_of_view(
     permit: &Permit,
     name: ElementName<'_>,
 ) -> Result<CurrentElement, Failure> {
-    usable(find_by(cx, permit, name, resolve_out_of_view)?)
+    usable(cx, find_by(cx, permit, name, resolve_out_of_view)?)
 }
 
 fn find_by(
@@ -181,11 +188,34 @@ fn find_by(
     resolve: fn(&ElementTree, &Identity) -> Option<usize>,
 ) -> Result<CurrentElement, Failure> {
     let known = snapshot_of(cx, permit, snapshot)?;
-    let identity = known.elements.get(id).ok_or_else(|| {
+    let identity = identity_of(&known, id)?;
+    resolved_by(scene_of(cx, permit, &known)?, identity, resolve)
+}
+
+/// Finds an element of a snapshot in its window as it is at this moment.
+///
+/// # Errors
+/// `element_not_found`, `secure_field`.
+pub(in crate::operations) fn resolved(
+    scene: WindowScene,
+    known: &Snapshot,
+    id: &str,
+) -> Result<CurrentElement, Failure> {
+    resolved_by(scene, identity_of(known, id)?, resolve)
+}
+
+fn identity_of<'a>(known: &'a Snapshot, id: &str) -> Result<&'a Identity, Failure> {
+    known.elements.get(id).ok_or_else(|| {
         Failure::new(ErrorCode::ElementNotFound, "the snapshot has no element of this id")
             .hint("Use an id that ui.see has listed.")
-    })?;
-    let scene = scene_of(cx, permit, &known)?;
+    })
+}
+
+fn resolved_by(
+    scene: WindowScene,
+    identity: &Identity,
+    resolve: fn(&ElementTree, &Identity) -> Option<usize>,
+) -> Result<CurrentElement, Failure> {
     let at = resolve(&scene.tree, identity).ok_or_else(|| not_found(&scene.tree, identity))?;
     let element = scene.tree.elements[at].clone();
     if element.role == Role::PasswordField {
@@ -212,7 +242,14 @@ pub(in crate::operations) fn snapshot_of(
 }
 
 /// Reads the window of a snapshot again, as it is at this moment.
-fn scene_of(cx: &Context, permit: &Permit, known: &Snapshot) -> Result<WindowScene, Failure> {
+///
+/// # Errors
+/// A code for each reason.
+pub(in crate::operations) fn scene_of(
+    cx: &Context,
+    permit: &Permit,
+    known: &Snapshot,
+) -> Result<WindowScene, Failure> {
     let (displays, source) = (&cx.service.displays, cx.service.elements.source.as_ref());
     let scene = scene(displays, source, permit.screen()?, &known.window);
     let scene = scene.map_err(|error| gone_as_stale(unread(error)))?;

@@ -36,15 +36,19 @@ impl Setting {
         name: ElementName<'_>,
         (at, value): (&str, &str),
     ) -> Result<(CurrentElement, Self), Failure> {
-        if value.chars().nth(LONGEST).is_some() {
-            return Err(Failure::invalid(at, format!("`value` has more than {LONGEST} characters")));
-        }
         let found = find(cx, permit, name)?;
         let setting = Self::of(&found.element, (at, value))?;
         Ok((found, setting))
     }
 
-    fn of(element: &Element, (at, value): (&str, &str)) -> Result<Self, Failure> {
+    /// Reads a value as what an element is set to. `at` is the field of the request that has it.
+    ///
+    /// # Errors
+    /// `invalid_request`, `unsupported_action`.
+    pub fn of(element: &Element, (at, value): (&str, &str)) -> Result<Self, Failure> {
+        if value.chars().nth(LONGEST).is_some() {
+            return Err(Failure::invalid(at, format!("`value` has more than {LONGEST} characters")));
+        }
         let unable = || failed(AccessibilityError::Unable);
         if matches!(element.role, Role::Slider | Role::SpinButton) && element.abilities.has(Ability::Number) {
             let number = value.trim().parse().ok().filter(|number: &f64| number.is_finite());

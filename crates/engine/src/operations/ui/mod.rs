@@ -11,6 +11,7 @@ mod find;
 mod focus;
 mod get_value;
 mod inspect;
+mod judging;
 mod press;
 mod read;
 mod refusal;
@@ -25,10 +26,11 @@ mod wait;
 use crate::registry::{Entry, Family};
 
 pub(super) use acting::{
-    ACTION, Action, ActionOutput, CurrentElement, ElementName, act, find, owner, scene_of_target,
-    snapshot_of, usable,
+    ACTION, Action, ActionOutput, CurrentElement, ElementName, act, enabled, find, owner, resolved, scene_of,
+    scene_of_target, snapshot_of, usable,
 };
 pub(super) use content::{Setting, set_one};
+pub(super) use judging::{closed_processes, judge_window};
 pub(super) use press::press;
 pub(super) use refusal::{failed, terminal, unread};
 pub(super) use see::{READING, USUAL, fit_lines, listed, room, target_scene, target_window};

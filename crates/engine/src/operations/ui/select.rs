@@ -82,7 +82,7 @@ impl RunBlocking for Op {
             is_done: Some(&is_selected),
             toggles: false,
         };
-        let found = usable(CurrentElement { scene: found.scene.clone(), element: item })?;
+        let found = usable(cx, CurrentElement { scene: found.scene.clone(), element: item })?;
         act(cx, permit, &found, &action)
     }
 }

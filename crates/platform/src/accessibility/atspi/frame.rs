@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::bus::{Bus, CallError, REGISTRY, Reference, of_each};
 use super::read::{ROOT, UnplacedElement};
-use crate::accessibility::{AccessibilityError, RuntimeId};
+use crate::accessibility::{AccessibilityError, Role, RuntimeId, State};
 use crate::screen::{Rect, Window, plain};
 
 /// Finds the program of a process.
@@ -23,21 +23,33 @@ pub(super) async fn program(bus: &Arc<Bus>, pid: u32) -> Result<Option<String>, 
     if found.next().is_some() { Ok(None) } else { Ok(first) }
 }
 
+/// What a window is known by among those of its program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Mark {
+    /// Its title, and its place where several have that.
+    Title,
+    /// Its place alone: a message box is not called by its title, but by what kind of message it shows.
+    Place,
+}
+
 /// Finds the element of a window among those of its program.
 pub(super) async fn find(
     bus: &Arc<Bus>,
     tops: Vec<UnplacedElement>,
     window: &Window,
+    mark: Mark,
 ) -> Result<UnplacedElement, AccessibilityError> {
     let mut candidates: Vec<UnplacedElement> = tops.into_iter().filter(UnplacedElement::is_window).collect();
     let is_named = |top: &UnplacedElement| plain::plain(&top.element.name) == window.title;
-    if candidates.iter().any(is_named) {
+    if mark == Mark::Place {
+        candidates.retain(|top| top.element.role == Role::Dialog && top.element.states.has(State::Showing));
+    } else if candidates.iter().any(is_named) {
         candidates.retain(is_named);
     } else {
         // One without a title may be a window without one.
         candidates.retain(|top| top.element.name.is_empty() && window.title.is_empty());
     }
-    if candidates.len() > 1 {
+    if candidates.len() > 1 || mark == Mark::Place {
         let ids = candidates.iter().map(|top| top.element.id.clone()).collect();
         let places = extents(bus, ids).await;
         let mut places = places.iter();

@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use super::bus::{Bus, CALL, CallError, Reference, of_each};
 use super::buses::Buses;
+use super::frame::{self, Mark};
+use super::read;
 use super::worker::Worker;
-use super::{frame, read};
 use crate::accessibility::{AccessibilityError, Bounds, ElementSource, ElementTree, RuntimeId};
 use crate::screen::{Displays, Window};
 
@@ -68,6 +69,17 @@ impl Atspi {
         })
     }
 
+    /// Returns whether no other window of a window's process has its place.
+    fn is_alone_at_its_place(&self, window: &Window) -> bool {
+        let has_its_place = |other: &Window| {
+            let places = [window.bounds, window.frame];
+            other.id != window.id
+                && other.pid == window.pid
+                && (places.contains(&other.bounds) || places.contains(&other.frame))
+        };
+        self.displays.windows_beside(&window.id).is_ok_and(|all| !all.iter().any(has_its_place))
+    }
+
     /// Asks an element to do something, once.
     fn act_on<T, F>(
         &self,
@@ -127,8 +139,14 @@ fn known<T>(answer: Result<Option<T>, CallError>) -> Result<Option<T>, Accessibi
 
 impl ElementSource for Atspi {
     fn tree(&self, window: &Window) -> Result<ElementTree, AccessibilityError> {
-        let wanted = window.clone();
-        self.ask(&window.display, read::WALK, false, move |bus| read::tree(bus, wanted.clone()))
+        let read = |mark| {
+            let wanted = window.clone();
+            self.ask(&window.display, read::WALK, false, move |bus| read::tree(bus, wanted.clone(), mark))
+        };
+        match read(Mark::Title) {
+            Err(AccessibilityError::NoElements(_)) if self.is_alone_at_its_place(window) => read(Mark::Place),
+            answer => answer,
+        }
     }
 
     fn bounds(&self, display: &str, elements: &[RuntimeId]) -> Result<Vec<Bounds>, AccessibilityError> {

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use tokio::time::{sleep, timeout_at};
 
 use super::bus::{Bus, CallError, Reference, of_each};
-use super::frame;
+use super::frame::{self, Mark};
 use super::roles::{abilities, role, states};
 use crate::accessibility::{AccessibilityError, Element, ElementTree, Role, RuntimeId, State, States};
 use crate::screen::Window;
@@ -53,7 +53,11 @@ pub(super) struct ChildrenByParent {
 }
 
 /// Reads the elements of a window.
-pub(super) async fn tree(bus: Arc<Bus>, window: Window) -> Result<ElementTree, AccessibilityError> {
+pub(super) async fn tree(
+    bus: Arc<Bus>,
+    window: Window,
+    mark: Mark,
+) -> Result<ElementTree, AccessibilityError> {
     let deadline = Instant::now() + WALK - Duration::from_millis(250);
     let pid = window.pid.ok_or_else(|| AccessibilityError::NoElements(window.id.clone()))?;
     let program = frame::program(&bus, pid).await?;
@@ -68,7 +72,7 @@ pub(super) async fn tree(bus: Arc<Bus>, window: Window) -> Result<ElementTree, A
         children.of.extend(tops);
     }
     let tops = children.of.remove(ROOT).unwrap_or_default();
-    let top = frame::find(&bus, tops, &window).await?;
+    let top = frame::find(&bus, tops, &window, mark).await?;
     let mut tree = ElementTree { pid, elements: Vec::new(), complete: true };
     grow(&bus, top, children, &mut tree, deadline).await?;
     Ok(tree)
