@@ -234,13 +234,6 @@ fn wait(desktop: &Desktop, input: Value, seconds: u64) -> Value {
     json!({"scope": "app", "op": "ui.wait", "target": desktop.window(), "input": input, "options": {"timeoutSeconds": seconds}})
 }
 
-/// Ends after a wait that has begun has read the window: all readings of a display take their turn.
-async fn has_read(host: &TestService, desktop: &Desktop) {
-    for _ in 0..3 {
-        host.data(see(desktop)).await;
-    }
-}
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_wait_ends_with_what_it_waits_for_and_its_elements_can_be_used() {
     let mut desktop = Desktop::start("form", "Form");
@@ -251,19 +244,15 @@ async fn a_wait_ends_with_what_it_waits_for_and_its_elements_can_be_used() {
     assert_eq!((&now["outcome"], lines(&now).len()), (&json!("held"), 1), "{now:#}");
     let agree = element(&now, "check box \"Agree\"");
     // It becomes so.
-    let waits = host.data(wait(&desktop, json!({"roles": ["check box"], "state": "checked"}), 20));
-    let acts = async {
-        has_read(&host, &desktop).await;
-        host.data(press(&agree)).await
+    let checked = wait(&desktop, json!({"roles": ["check box"], "state": "checked"}), 20);
+    let presses = async || assert_eq!(host.data(press(&agree)).await["effect"], "confirmed");
+    let held = data(&host.send_and_when("no element matches", checked, presses).await).clone();
+    assert_eq!(held["outcome"], "held", "{held:#}");
+    let gone = wait(&desktop, json!({"text": "not saved", "until": "gone"}), 20);
+    let saves = async || {
+        host.data(press(&element(&seen, "button \"Save\""))).await;
     };
-    let (held, pressed) = tokio::join!(waits, acts);
-    assert_eq!((&held["outcome"], &pressed["effect"]), (&json!("held"), &json!("confirmed")), "{held:#}");
-    let waits = host.data(wait(&desktop, json!({"text": "not saved", "until": "gone"}), 20));
-    let acts = async {
-        has_read(&host, &desktop).await;
-        host.data(press(&element(&seen, "button \"Save\""))).await
-    };
-    let (held, _) = tokio::join!(waits, acts);
+    let held = data(&host.send_and_when("1 element matches", gone, saves).await).clone();
     assert_eq!((&held["outcome"], &held["elements"]), (&json!("held"), &Value::Null), "{held:#}");
     assert_eq!(host.data(set(&element(&seen, "\"Name\""), "Ada \"x\"")).await["effect"], "confirmed");
     let held = host.data(wait(&desktop, json!({"value": "da \"x\""}), 20)).await;
@@ -300,18 +289,14 @@ async fn a_wait_sees_nothing_of_windows_that_become_hidden_and_knows_nothing_of_
     let answer = host.data(short).await;
     assert_eq!(answer["outcome"], "unknown", "{answer:#}");
     desktop.signal(Signal::CONT);
-    let hides = async {
-        has_read(&host, &desktop).await;
+    let hides = async || {
         desktop.change("title My vault");
     };
-    let (answer, ()) = tokio::join!(host.send(never.clone()), hides);
+    let answer = host.send_and_when("no element matches", never.clone(), hides).await;
     assert_eq!(refusal(&answer), ("permission_denied", "screen", "denied-windows"), "{answer:#}");
     desktop.change("title Form");
-    let ends = async {
-        has_read(&host, &desktop).await;
-        desktop.kill();
-    };
-    let (answer, ()) = tokio::join!(host.data(gone), ends);
+    let ends = async || desktop.kill();
+    let answer = data(&host.send_and_when("1 element matches", gone, ends).await).clone();
     assert_eq!((&answer["outcome"], &answer["elements"]), (&json!("held"), &Value::Null), "{answer:#}");
     assert_eq!(refusal(&host.send(never).await).0, "not_found");
 }

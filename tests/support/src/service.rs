@@ -276,9 +276,14 @@ impl TestService {
 
     /// Waits for the conditions, acts as soon as the wait reports this text, and returns `data`.
     pub async fn wait_and_when(&self, text: &str, input: Value, act: impl AsyncFnOnce()) -> Value {
+        data(&self.send_and_when(text, wait_envelope(&input), act).await).clone()
+    }
+
+    /// Sends a request that waits, acts as soon as it reports this text, and returns the answer.
+    pub async fn send_and_when(&self, text: &str, envelope: Value, act: impl AsyncFnOnce()) -> Value {
         let (caller, gone, progress) =
             (Caller::local(Transport::Stdio), CancellationToken::new(), Progress::default());
-        let envelope = Envelope::from_value(wait_envelope(&input));
+        let envelope = Envelope::from_value(envelope);
         let waiting = self.service.handle_told(Arc::new(caller), envelope, &gone, &progress);
         let acting = async {
             // A wait reports how far it is after each look that did not end it.
@@ -287,7 +292,7 @@ impl TestService {
             act().await;
         };
         let (outcome, ()) = tokio::join!(waiting, acting);
-        data(&outcome.into_reply().into_value()).clone()
+        outcome.into_reply().into_value()
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::registry::prelude::*;
-use bailiwick_contract::ErrorCode;
+use bailiwick_contract::{ErrorCode, Progress};
 use bailiwick_platform::accessibility::Element;
 use bailiwick_policy::Scope;
 use bailiwick_providers::display::Desktop;
@@ -153,6 +153,7 @@ impl Watch {
         window: &str,
         until: Until,
         seen: &mut WaitState,
+        progress: &Progress,
     ) -> Result<(), Failure> {
         let mut pause = PAUSE[0];
         loop {
@@ -161,6 +162,7 @@ impl Watch {
             if seen.note(blocking(move || watch.look(&id)).await, until)? {
                 return Ok(());
             }
+            progress.say(seen.words());
             tokio::time::sleep(pause.max(began.elapsed() * (SHARE - 1))).await;
             pause = (pause * 5 / 4).min(PAUSE[1]);
         }
@@ -179,6 +181,17 @@ struct WaitState {
 }
 
 impl WaitState {
+    /// Returns what was read last, in words.
+    fn words(&self) -> String {
+        let count = self.last.as_ref().map_or(0, |last| last.elements.len());
+        match (self.is_known, count) {
+            (false, _) => "the window could not be read".to_owned(),
+            (true, 0) => "no element matches".to_owned(),
+            (true, 1) => "1 element matches".to_owned(),
+            (true, count) => format!("{count} elements match"),
+        }
+    }
+
     /// Notes what was read. Returns whether the wait is over.
     ///
     /// # Errors
@@ -248,7 +261,8 @@ impl RunAsync for Op {
         };
         let deadline = tokio::time::Instant::from_std(cx.cancel.deadline());
         let mut seen = WaitState { was_seen: input.edge == Some(false), ..WaitState::default() };
-        let watched = tokio::time::timeout_at(deadline, watch.watch(&window, until, &mut seen)).await;
+        let watched =
+            tokio::time::timeout_at(deadline, watch.watch(&window, until, &mut seen, &cx.progress)).await;
         let outcome = match watched {
             Ok(ended) => ended.map(|()| UiWaitOutcome::Held)?,
             Err(_) if seen.is_known => UiWaitOutcome::TimeOver,

@@ -279,13 +279,11 @@ impl ElementSource for Atspi {
 async fn actions(bus: &Bus, id: &RuntimeId) -> Result<Vec<String>, AccessibilityError> {
     let listed: Vec<(String, String, String)> = bus.ask(id, "Action", "GetActions", &()).await?;
     let mut names = Vec::new();
-    for (at, (name, ..)) in listed.into_iter().enumerate().take(MOST_ACTIONS) {
+    for (at, (listed, ..)) in listed.into_iter().enumerate().take(MOST_ACTIONS) {
         let place = i32::try_from(at).unwrap_or_default();
-        // Some programs list them without their names.
-        let name = match name.is_empty() {
-            true => bus.ask(id, "Action", "GetName", &place).await.unwrap_or_default(),
-            false => name,
-        };
+        // Those of the list are in the language of the user, or missing.
+        let name: String = bus.ask(id, "Action", "GetName", &place).await.unwrap_or_default();
+        let name = if name.is_empty() { listed } else { name };
         names.push(crate::screen::plain::plain(&name).to_lowercase());
     }
     Ok(names)

@@ -58,23 +58,32 @@ pub(super) async fn tree(
     window: Window,
     mark: Mark,
 ) -> Result<ElementTree, AccessibilityError> {
+    let read = tree_of(&bus, &window, mark).await;
+    read.map_err(|error| match error {
+        // The program has ended meanwhile: its window has no elements any more, or is about to go.
+        AccessibilityError::Gone => AccessibilityError::NoElements(window.id),
+        error => error,
+    })
+}
+
+async fn tree_of(bus: &Arc<Bus>, window: &Window, mark: Mark) -> Result<ElementTree, AccessibilityError> {
     let deadline = Instant::now() + WALK - Duration::from_millis(250);
     let pid = window.pid.ok_or_else(|| AccessibilityError::NoElements(window.id.clone()))?;
-    let program = frame::program(&bus, pid).await?;
+    let program = frame::program(bus, pid).await?;
     let program = program.ok_or_else(|| AccessibilityError::NoElements(window.id.clone()))?;
-    let mut children = cached(&bus, &program).await?;
+    let mut children = cached(bus, &program).await?;
     let root = RuntimeId { program: program.clone(), path: ROOT.to_owned() };
     if !children.of.contains_key(ROOT) {
-        let (tops, is_all) = level(&bus, vec![root], deadline).await?;
+        let (tops, is_all) = level(bus, vec![root], deadline).await?;
         if !is_all {
             return Err(AccessibilityError::Unresponsive);
         }
         children.of.extend(tops);
     }
     let tops = children.of.remove(ROOT).unwrap_or_default();
-    let top = frame::find(&bus, tops, &window, mark).await?;
+    let top = frame::find(bus, tops, window, mark).await?;
     let mut tree = ElementTree { pid, elements: Vec::new(), complete: true };
-    grow(&bus, top, children, &mut tree, deadline).await?;
+    grow(bus, top, children, &mut tree, deadline).await?;
     Ok(tree)
 }
 
