@@ -19,6 +19,7 @@ pub mod process;
 pub mod screen;
 pub mod ui;
 pub mod window;
+pub mod workspace;
 
 use crate::registry::Family;
 
@@ -37,6 +38,7 @@ pub static FAMILIES: &[&Family] = &[
     &menu::FAMILY,
     &dialog::FAMILY,
     &window::FAMILY,
+    &workspace::FAMILY,
     &clipboard::FAMILY,
     &display::FAMILY,
     &app::FAMILY,

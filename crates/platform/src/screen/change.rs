@@ -15,6 +15,8 @@ pub enum WindowChange {
     Restore,
     /// Its program is asked to close it.
     Close,
+    /// It is on the workspace of this number from then on.
+    Workspace(u32),
     /// Its content is put somewhere else. What is not named stays.
     Place {
         /// Its left edge.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{
     Access, Clipping, ClippingKind, ClippingLimits, Display, Frame, InputDone, InputJudge, InputMode,
-    InputPlan, Judge, Rect, ScreenError, Sources, Unreachable, Window, WindowChange,
+    InputPlan, Judge, Rect, ScreenError, Sources, Unreachable, Window, WindowChange, Workspaces,
 };
 
 #[cfg(any(windows, target_os = "macos"))]
@@ -129,6 +129,24 @@ impl Displays {
     /// [`ScreenError`] has them.
     pub fn windows_beside(&self, id: &str) -> Result<Vec<Window>, ScreenError> {
         self.servers.windows_beside(id)
+    }
+
+    /// Returns the workspaces of a display, or of that of a window; of the primary one unless named.
+    ///
+    /// # Errors
+    ///
+    /// [`ScreenError`] has them. [`ScreenError::NoWindowManager`] where nobody makes workspaces.
+    pub fn workspaces(&self, display: Option<&str>) -> Result<Workspaces, ScreenError> {
+        self.servers.workspaces(display)
+    }
+
+    /// Asks for another workspace of a display to be shown.
+    ///
+    /// # Errors
+    ///
+    /// As [`Displays::workspaces`].
+    pub fn switch_workspace(&self, display: &str, number: u32) -> Result<(), ScreenError> {
+        self.servers.switch_workspace(display, number)
     }
 
     /// Makes input on a display if the judge allows it; the only way to pointer and keyboard. The plan gets the windows of the

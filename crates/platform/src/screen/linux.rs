@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{
     Access, Clipping, ClippingKind, ClippingLimits, Frame, InputDone, InputJudge, InputMode, InputPlan,
-    Judge, Listing, Rect, ScreenError, Sources, Unreachable, Window, WindowChange, desktop, x11,
+    Judge, Listing, Rect, ScreenError, Sources, Unreachable, Window, WindowChange, Workspaces, desktop, x11,
 };
 
 /// X servers, and the Wayland session where there is one.
@@ -123,6 +123,20 @@ impl Servers {
         match self.session_of(display) {
             Some(session) => session.release_input(display),
             None => self.x11.release_input(display),
+        }
+    }
+
+    pub(super) fn workspaces(&self, display: Option<&str>) -> Result<Workspaces, ScreenError> {
+        match display.and_then(|display| self.session_of(display)) {
+            Some(session) => session.workspaces(display),
+            None => self.x11.workspaces(display),
+        }
+    }
+
+    pub(super) fn switch_workspace(&self, display: &str, number: u32) -> Result<(), ScreenError> {
+        match self.session_of(display) {
+            Some(session) => session.switch_workspace(display, number),
+            None => self.x11.switch_workspace(display, number),
         }
     }
 

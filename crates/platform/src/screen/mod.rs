@@ -42,7 +42,7 @@ pub use input::{
     InnerProcess, InputDone, InputJudge, InputMode, InputPlan, InputScene, InputStep, KeySymbol, Receiver,
 };
 pub use sources::{DisplaySelection, Sources, X11_SOCKETS};
-pub use window::{Display, Window, WindowState};
+pub use window::{Display, Window, WindowState, Workspaces};
 
 #[cfg(not(target_os = "linux"))]
 pub use no_mark::{Mark, guard_if_asked, remove_server_leftovers, server_lock};

@@ -19,6 +19,17 @@ pub struct Display {
     pub scale: f64,
 }
 
+/// The workspaces of a display, by number from 0 on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Workspaces {
+    /// The id of the display.
+    pub display: String,
+    /// What each is called, as the window manager says; empty where it says nothing.
+    pub names: Vec<String>,
+    /// The number of the one that shows.
+    pub current: u32,
+}
+
 /// Whether a window can be seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WindowState {

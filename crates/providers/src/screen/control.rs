@@ -14,10 +14,10 @@ use super::shot::withheld;
 use crate::elements::ActionEffect;
 
 /// How long a change is waited for: a busy computer takes its time, and a program may have to put things away.
-const PATIENCE: Duration = Duration::from_secs(5);
+pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 /// How long it is until the windows are read again, at first and at most.
-const FIRST_LOOK: Duration = Duration::from_millis(2);
-const LAST_LOOK: Duration = Duration::from_millis(50);
+pub(super) const FIRST_LOOK: Duration = Duration::from_millis(2);
+pub(super) const LAST_LOOK: Duration = Duration::from_millis(50);
 /// How long the new size of a window is waited for that counts as maximized, or as not: it may have that size already.
 const RESIZED_WITHIN: Duration = Duration::from_secs(1);
 
@@ -123,11 +123,13 @@ fn is_done(change: WindowChange, before: &Window, after: Option<&Window>) -> boo
             WindowState::Visible | WindowState::Hidden => !after.maximised,
         },
         WindowChange::Close => false,
+        WindowChange::Workspace(number) => after.workspace == Some(number),
         WindowChange::Place { .. } => change.place_of(before) == Some(after.bounds),
     }
 }
 
 fn is_same(before: &Window, after: &Window) -> bool {
-    let facts = |window: &Window| (window.bounds, window.state, window.active, window.maximised);
+    let facts =
+        |window: &Window| (window.bounds, window.state, window.active, window.maximised, window.workspace);
     facts(before) == facts(after)
 }

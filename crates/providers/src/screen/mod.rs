@@ -13,6 +13,7 @@ mod lane;
 mod picture;
 mod scale;
 mod shot;
+mod workspace;
 
 pub use clipboard::read_clipboard;
 pub use control::{WindowChanged, change_window};
@@ -27,3 +28,4 @@ pub use lane::{InputLanes, InputTurn, NoTurn};
 pub use picture::{Picture, black_out};
 pub use scale::{fitting, scale};
 pub use shot::{Coverage, Shot, ShotError, of_display, of_window, withheld};
+pub use workspace::switch_workspace;

@@ -13,6 +13,8 @@ use bailiwick_engine::requests::fields::{Field, Kind, all_fields};
 
 /// The columns that the list of operations keeps to.
 const COLUMNS: usize = 80;
+/// Half of them.
+const HALF: usize = COLUMNS / 2;
 
 /// Lists the operations, with how to call one.
 pub fn overview() -> String {
@@ -36,20 +38,32 @@ Examples:
 Operations, as FAMILY.NAME; `bailiwick call OPERATION --help` shows its fields:
 "
     .to_owned();
+    let mut left = None;
     for family in FAMILIES {
-        let mut line = String::new();
+        let mut lines: Vec<String> = Vec::new();
         for (family, name) in family.operations.iter().filter_map(|entry| entry.spec.name.split_once('.')) {
-            if line.is_empty() {
-                line = format!("  {family:<10}");
-            } else if line.len() + name.len() >= COLUMNS {
-                let _ = writeln!(text, "{line}");
-                line = " ".repeat(12);
+            match lines.last_mut() {
+                Some(line) if line.len() + name.len() < COLUMNS => line.extend([" ", name]),
+                Some(_) => lines.push(format!("{:12} {name}", "")),
+                None => lines.push(format!("  {family:<10} {name}")),
             }
-            line.push(' ');
-            line.push_str(name);
         }
-        let _ = writeln!(text, "{line}");
+        // Two short families share a row.
+        let mut lines = lines.into_iter();
+        if lines.len() == 1 && lines.as_slice()[0].len() < HALF {
+            match left.take() {
+                Some(first) => {
+                    let _ = writeln!(text, "{first:<HALF$}{}", lines.as_slice()[0]);
+                }
+                None => left = lines.next(),
+            }
+            continue;
+        }
+        for line in left.take().into_iter().chain(lines) {
+            let _ = writeln!(text, "{line}");
+        }
     }
+    text.extend(left.map(|line| format!("{line}\n")));
     text
 }
 

@@ -207,7 +207,9 @@ fn described(capability: Capability) -> (&'static str, &'static str) {
             ("Use pointer and keyboard", "Click and type in any program that is shown, while you do not.")
         }
         Capability::WindowRead => ("List windows", "Their titles, and where they are."),
-        Capability::WindowControl => ("Arrange windows", "Focus, move, resize and close them."),
+        Capability::WindowControl => {
+            ("Arrange windows", "Focus, move, resize and close them, and switch workspaces.")
+        }
         Capability::ClipboardRead => ("Read the clipboard", "Whatever you have copied last."),
         Capability::ClipboardWrite => ("Write the clipboard", "Replace what you have copied."),
         Capability::DisplayManage => {

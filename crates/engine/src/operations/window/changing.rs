@@ -5,12 +5,12 @@ use bailiwick_contract::ErrorCode;
 use bailiwick_platform::screen::{Access, ScreenError, WindowChange, WindowState};
 use bailiwick_providers::artifact::Area;
 use bailiwick_providers::elements::ActionEffect;
-use bailiwick_providers::screen::change_window;
+use bailiwick_providers::screen::{WindowChanged, change_window};
 
 use super::super::screen::{area, unavailable};
 
 /// What the operations that change a window have in common.
-pub(super) const CHANGE: OperationSpec = OperationSpec {
+pub(in crate::operations) const CHANGE: OperationSpec = OperationSpec {
     name: "",
     summary: "",
     details: "",
@@ -59,14 +59,9 @@ pub struct Output {
 /// `not_found`, `permission_denied` for a window that the scope does not show, `invalid_request` for bounds that are not on the
 /// display, `provider_unavailable` without a window manager.
 pub(super) fn change(cx: &Context, permit: &Permit, change: WindowChange) -> Result<Output, Failure> {
-    let id = permit.id().unwrap_or_default();
-    let dry_run = permit.common().dry_run;
-    let changed =
-        change_window(&cx.service.displays, permit.needed_scope()?, id, change, dry_run, &cx.cancel)
-            .map_err(refused)?;
+    let changed = changed(cx, permit, change)?;
     let effect = changed.effect.map(ActionEffect::as_str);
     let is_closed = change == WindowChange::Close && changed.effect == Some(ActionEffect::Confirmed);
-    cx.summarize(effect.unwrap_or("judged only"));
     let now = changed.after.as_ref();
     Ok(Output {
         bounds: now.map(|window| area(window.bounds)),
@@ -79,8 +74,25 @@ pub(super) fn change(cx: &Context, permit: &Permit, change: WindowChange) -> Res
         active: now.is_some_and(|window| window.active),
         dialog: changed.dialog,
         effect,
-        dry_run,
+        dry_run: permit.common().dry_run,
     })
+}
+
+/// Changes the window that is the target, and notes it for the history.
+///
+/// # Errors
+/// As [`change`].
+pub(in crate::operations) fn changed(
+    cx: &Context,
+    permit: &Permit,
+    change: WindowChange,
+) -> Result<WindowChanged, Failure> {
+    let (id, dry_run) = (permit.id().unwrap_or_default(), permit.common().dry_run);
+    let changed =
+        change_window(&cx.service.displays, permit.needed_scope()?, id, change, dry_run, &cx.cancel)
+            .map_err(refused)?;
+    cx.summarize(changed.effect.map_or("judged only", ActionEffect::as_str));
+    Ok(changed)
 }
 
 /// Returns the word for how a window is, as these operations say it.
@@ -92,7 +104,8 @@ pub(super) const fn state_word(state: WindowState) -> &'static str {
     }
 }
 
-fn refused(error: ScreenError) -> Failure {
+/// Creates the failure of a change that was not made.
+pub(in crate::operations) fn refused(error: ScreenError) -> Failure {
     match error {
         ScreenError::Outside { region, bounds } => Failure::invalid(
             "input",

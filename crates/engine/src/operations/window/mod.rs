@@ -11,6 +11,8 @@ mod set_bounds;
 
 use crate::registry::{Entry, Family};
 
+pub(super) use changing::{CHANGE, changed, refused};
+
 /// The family's table.
 pub static FAMILY: Family =
     Family { name: "window", summary: "List windows, focus, place and close them.", operations: &OPERATIONS };

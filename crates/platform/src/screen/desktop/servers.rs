@@ -11,7 +11,7 @@ use crate::screen::frame::Pixels;
 use crate::screen::{
     Access, Clipping, ClippingKind, ClippingLimits, Content, Cover, DisplaySelection, Frame, InputDone,
     InputJudge, InputMode, InputPlan, Judge, Listing, Rect, ScreenError, Sources, Window, WindowChange,
-    WindowState,
+    WindowState, Workspaces,
 };
 use bailiwick_contract::time;
 
@@ -119,6 +119,14 @@ impl Servers {
     }
 
     pub(in crate::screen) fn release_input(&self, _: &str) -> Result<(), ScreenError> {
+        Err(no_control())
+    }
+
+    pub(in crate::screen) fn workspaces(&self, _: Option<&str>) -> Result<Workspaces, ScreenError> {
+        Err(no_control())
+    }
+
+    pub(in crate::screen) fn switch_workspace(&self, _: &str, _: u32) -> Result<(), ScreenError> {
         Err(no_control())
     }
 

@@ -77,6 +77,7 @@ fn message(
         WindowChange::Restore if window.maximised => maximised(REMOVE),
         WindowChange::Restore => return Ok(None),
         WindowChange::Close => (atoms._NET_CLOSE_WINDOW, [0, SOURCE_PAGER, 0, 0, 0]),
+        WindowChange::Workspace(number) => (atoms._NET_WM_DESKTOP, [number, SOURCE_PAGER, 0, 0, 0]),
         WindowChange::Place { .. } => {
             let place = change.place_of(window).unwrap_or(window.bounds);
             let geometry = server.connection.get_geometry(root)?.reply()?;
@@ -96,14 +97,14 @@ fn message(
     Ok(Some(ClientMessageEvent::new(32, number, kind, words)))
 }
 
-fn supported(server: &Server, root: WindowNumber) -> Result<Vec<u32>, Trouble> {
+pub(super) fn supported(server: &Server, root: WindowNumber) -> Result<Vec<u32>, Trouble> {
     let name = server.atoms._NET_SUPPORTED;
     let asked = server.connection.get_property(false, root, name, AtomEnum::ATOM, 0, MAX_SUPPORTED)?;
     Ok(numbers(&asked.reply()?))
 }
 
 /// A window manager that runs has a window that says so of itself; one that has ended leaves the word on the root alone.
-fn require_manager(server: &Server, root: WindowNumber) -> Result<(), Trouble> {
+pub(super) fn require_manager(server: &Server, root: WindowNumber) -> Result<(), Trouble> {
     let read = |window: WindowNumber| -> Result<Option<u32>, Trouble> {
         let name = server.atoms._NET_SUPPORTING_WM_CHECK;
         let asked = server.connection.get_property(false, window, name, AtomEnum::WINDOW, 0, 1)?;
@@ -120,6 +121,6 @@ fn require_manager(server: &Server, root: WindowNumber) -> Result<(), Trouble> {
     }
 }
 
-fn failed(server: &Server, why: String) -> Trouble {
+pub(super) fn failed(server: &Server, why: String) -> Trouble {
     ScreenError::Failed { display: server.id.clone(), step: "the change of the window", why }.into()
 }

@@ -24,6 +24,7 @@ mod text;
 mod told;
 mod trouble;
 mod uncover;
+mod workspaces;
 
 pub(super) use image::Image;
 pub use input::serve_if_asked as guard_if_asked;

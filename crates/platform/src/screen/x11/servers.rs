@@ -11,10 +11,11 @@ use super::actor::Actors;
 use super::address::{self, Address, ServerAddress};
 use super::server::Server;
 use super::trouble::Trouble;
-use super::{capture, change, clipboard, input, scene};
+use super::{capture, change, clipboard, input, scene, workspaces};
 use crate::screen::{
     Access, Clipping, ClippingKind, ClippingLimits, Display, DisplaySelection, Frame, InputDone, InputJudge,
     InputMode, InputPlan, Judge, Listing, Rect, ScreenError, Sources, Unreachable, Window, WindowChange,
+    Workspaces,
 };
 
 /// All X servers of this computer.
@@ -215,6 +216,28 @@ impl Servers {
     pub(in crate::screen) fn release_input(&self, display: &str) -> Result<(), ScreenError> {
         let (address, _) = self.find(display).ok_or_else(|| self.unknown(display))?;
         self.kept.with(&address, input::release)
+    }
+
+    pub(in crate::screen) fn workspaces(&self, display: Option<&str>) -> Result<Workspaces, ScreenError> {
+        self.on_screen(&self.screen_of(display)?, workspaces::read)
+    }
+
+    pub(in crate::screen) fn switch_workspace(&self, display: &str, number: u32) -> Result<(), ScreenError> {
+        self.on_screen(display, move |server, screen, _| workspaces::switch(server, screen, number))
+    }
+
+    /// Has something asked of a screen.
+    fn on_screen<T: Send + 'static>(
+        &self,
+        display: &str,
+        ask: impl Fn(&Server, usize, &str) -> Result<T, Trouble> + Send + 'static,
+    ) -> Result<T, ScreenError> {
+        let (address, screen) = self.find(display).ok_or_else(|| self.unknown(display))?;
+        let display = display.to_owned();
+        self.kept.with(&address, move |server| {
+            known_screen(server, screen, &display)?;
+            ask(server, screen, &display)
+        })
     }
 
     pub(in crate::screen) fn screen_of(&self, id: Option<&str>) -> Result<String, ScreenError> {
