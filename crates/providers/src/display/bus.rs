@@ -7,6 +7,10 @@ use std::path::{Path, PathBuf};
 use bailiwick_platform::fs::{create_private_dir, replace_private_file};
 use bailiwick_platform::names::OsStrExt;
 
+/// So many answers of a connection may be on their way, as on the accessibility buses of desktops: all elements of a window are
+/// asked at once.
+const MOST_REPLIES: u32 = 50_000;
+
 /// A bus that is about to be started.
 #[derive(Debug)]
 pub(super) struct Bus {
@@ -32,7 +36,7 @@ impl Bus {
             "<busconfig><type>session</type><listen>{address}</listen><auth>EXTERNAL</auth>\
              <servicedir>{services}</servicedir><policy context=\"default\">\
              <allow send_destination=\"*\" eavesdrop=\"true\"/><allow eavesdrop=\"true\"/><allow own=\"*\"/>\
-             </policy></busconfig>"
+             </policy><limit name=\"max_replies_per_connection\">{MOST_REPLIES}</limit></busconfig>"
         );
         let config = folder.join("bus.conf");
         replace_private_file(&config, text.as_bytes())?;
