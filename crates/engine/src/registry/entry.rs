@@ -225,6 +225,13 @@ impl Entry {
         Self::row::<O>(const { &O::SPEC }, None, parse::<O>, RunForm::Blocking(run_blocking::<O>), None)
     }
 
+    /// As [`Entry::blocking`], of an operation some of whose fields need further capabilities.
+    pub const fn blocking_with_needs<O: RunBlocking + ConditionalNeeds>() -> Self {
+        const { assert!(matches!(O::SPEC.threads, Threads::Blocking)) };
+        let row = RunForm::Blocking(run_blocking::<O>);
+        Self::row::<O>(const { &O::SPEC }, None, parse_with_needs::<O>, row, None)
+    }
+
     /// As [`Entry::blocking`], of an operation that is tried at once before.
     pub const fn tried_at_once<O: Attempt>() -> Self {
         let row = RunForm::Blocking(run_blocking::<O>);

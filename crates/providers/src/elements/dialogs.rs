@@ -76,21 +76,29 @@ impl WindowScene {
 
 /// Returns the ids of a snapshot's buttons that have a title, sorted.
 pub fn buttons_titled(snapshot: &Snapshot, title: &str) -> Vec<String> {
-    let wanted = plain_title(title);
-    buttons(snapshot).filter(|(_, name)| plain_title(name) == wanted).map(|(id, _)| id.to_owned()).collect()
+    buttons(snapshot).filter(|(_, name)| is_titled(name, title)).map(|(id, _)| id.to_owned()).collect()
+}
+
+/// Returns whether a name is a title, but for case and for dots at its end.
+pub fn is_titled(name: &str, title: &str) -> bool {
+    plain_title(name) == plain_title(title)
+}
+
+/// Returns whether a button of this name closes a dialog and leaves everything as it is.
+pub(super) fn is_cancelling(name: &str) -> bool {
+    CANCEL.contains(&plain_words(name).as_str())
 }
 
 /// Returns the id of the button that closes a dialog and changes nothing: the only one that cancels, or any where every one of
 /// them only closes it. Nothing, where that is not plain.
 pub fn dismissing_button(snapshot: &Snapshot) -> Option<String> {
-    let called = |names: &[&str], name: &str| names.contains(&plain_words(name).as_str());
-    let cancelling: Vec<_> = buttons(snapshot).filter(|(_, name)| called(CANCEL, name)).collect();
+    let cancelling: Vec<_> = buttons(snapshot).filter(|(_, name)| is_cancelling(name)).collect();
     match cancelling[..] {
         [(id, _)] => return Some(id.to_owned()),
         [] => {}
         _ => return None,
     }
-    let only_closes = buttons(snapshot).all(|(_, name)| called(CLOSE, name));
+    let only_closes = buttons(snapshot).all(|(_, name)| CLOSE.contains(&plain_words(name).as_str()));
     buttons(snapshot).map(|(id, _)| id.to_owned()).min().filter(|_| only_closes)
 }
 

@@ -6,6 +6,7 @@
 
 mod access;
 mod dialogs;
+mod file_dialogs;
 mod identity;
 mod lines;
 mod matching;
@@ -18,7 +19,8 @@ mod snapshot;
 mod store;
 
 pub use access::Elements;
-pub use dialogs::{buttons_titled, dismissing_button, text_fields};
+pub use dialogs::{buttons_titled, dismissing_button, is_titled, text_fields};
+pub use file_dialogs::{SHOW_LOCATION, accepting_buttons, location_fields, possible_file_choosers};
 pub use identity::{Identity, identify, resolve, resolve_out_of_view};
 pub use lines::{is_checkable, line, quoted};
 pub use matching::{Candidate, Description, FindResult, find_element, item_name, items_named};

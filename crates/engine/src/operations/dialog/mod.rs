@@ -2,6 +2,7 @@
 
 mod answering;
 mod dismiss;
+mod file;
 mod input;
 mod list;
 mod press;
@@ -15,9 +16,10 @@ pub static FAMILY: Family = Family {
     operations: &OPERATIONS,
 };
 
-static OPERATIONS: [Entry; 4] = [
+static OPERATIONS: [Entry; 5] = [
     Entry::blocking::<list::Op>(),
     Entry::blocking::<press::Op>(),
     Entry::blocking::<input::Op>(),
+    Entry::blocking_with_needs::<file::Op>(),
     Entry::blocking::<dismiss::Op>(),
 ];

@@ -18,7 +18,7 @@ use super::refusal::{failed, stale, unread};
 use crate::registry::prelude::*;
 
 /// How long an action has to show an effect.
-const LOOK: Duration = Duration::from_millis(300);
+pub(super) const LOOK: Duration = Duration::from_millis(300);
 /// How long is waited before the second look; each wait is longer.
 const FIRST_WAIT: Duration = Duration::from_millis(4);
 /// The longest wait between two looks.
@@ -315,7 +315,7 @@ pub(super) fn may_be_done(error: &AccessibilityError) -> bool {
 }
 
 /// Creates the failure of an action of which nobody knows whether it was done.
-pub(super) fn undecided(error: AccessibilityError) -> Failure {
+pub(in crate::operations) fn undecided(error: AccessibilityError) -> Failure {
     let is_undecided = may_be_done(&error);
     let failure = failed(error);
     if is_undecided {
@@ -445,16 +445,17 @@ fn look_for_change(
     }
 }
 
-/// Reads a value until it is what is wanted, or for a moment. Returns the last.
-pub(super) fn look_for<T>(
+/// Reads a value until it is what is wanted, or for a while. Returns the last.
+pub(in crate::operations) fn look_for<T>(
     cx: &Context,
+    within: Duration,
     mut read: impl FnMut() -> Result<T, Failure>,
     is_wanted: impl Fn(&T) -> bool,
 ) -> Result<T, Failure> {
     let (began, mut wait) = (Instant::now(), FIRST_WAIT);
     loop {
         let value = read()?;
-        if is_wanted(&value) || began.elapsed() + wait > LOOK || cx.cancel.is_raised() {
+        if is_wanted(&value) || began.elapsed() + wait > within || cx.cancel.is_raised() {
             return Ok(value);
         }
         thread::sleep(wait);

@@ -5,7 +5,9 @@ use bailiwick_platform::accessibility::{Ability, AccessibilityError, Element, Ro
 use bailiwick_policy::Permit;
 use bailiwick_providers::elements::{ActionEffect, has_number, has_text, quoted};
 
-use super::acting::{ActionOutput, CurrentElement, ElementName, find, is_shown, judge, look_for, undecided};
+use super::acting::{
+    ActionOutput, CurrentElement, ElementName, LOOK, find, is_shown, judge, look_for, undecided,
+};
 use super::refusal::failed;
 use crate::registry::Context;
 
@@ -114,7 +116,7 @@ pub(super) fn set(
             source.set_number(display, id, *number).map(|()| true).map_err(undecided)?
         }
     };
-    let new = look_for(cx, || read(cx, display, id, setting.is_number()), |now| setting.is_met_by(now));
+    let new = look_for(cx, LOOK, || read(cx, display, id, setting.is_number()), |now| setting.is_met_by(now));
     // A value that was read while nobody may see the window is left out.
     let is_shown = is_shown(cx, permit, found)?;
     let effect = match &new {
@@ -160,6 +162,17 @@ pub(super) fn content_of(cx: &Context, found: &CurrentElement) -> Result<Content
             .hint("ui.see shows what it is called."));
     }
     read(cx, &scene.window.display, &element.id, is_number)
+}
+
+/// Reads the text of an element.
+///
+/// # Errors
+/// `element_not_found`, and why the program does not answer.
+pub(in crate::operations) fn text_of(cx: &Context, display: &str, id: &RuntimeId) -> Result<String, Failure> {
+    match read(cx, display, id, false)? {
+        Content::Text(text) => Ok(text),
+        Content::Number(number) => Ok(number.to_string()),
+    }
 }
 
 fn read(cx: &Context, display: &str, id: &RuntimeId, is_number: bool) -> Result<Content, Failure> {

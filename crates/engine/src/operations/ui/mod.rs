@@ -26,10 +26,10 @@ mod wait;
 use crate::registry::{Entry, Family};
 
 pub(super) use acting::{
-    ACTION, Action, ActionOutput, CurrentElement, ElementName, act, enabled, find, owner, resolved, scene_of,
-    scene_of_target, snapshot_of, usable,
+    ACTION, Action, ActionOutput, CurrentElement, ElementName, act, enabled, find, look_for, owner, resolved,
+    scene_of, scene_of_target, snapshot_of, undecided, usable,
 };
-pub(super) use content::{Setting, set_one};
+pub(super) use content::{Setting, set_one, text_of};
 pub(super) use judging::{closed_processes, judge_window};
 pub(super) use press::press;
 pub(super) use refusal::{failed, terminal, unread};
