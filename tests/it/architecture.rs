@@ -98,7 +98,7 @@ const FENCES: &[Fence] = &[
         because: "a picture passes the rules for windows before anybody else has a pixel of it",
     },
     Fence {
-        pattern: r"\.\s*(change_window|read_clipboard)\s*\(",
+        pattern: r"\.\s*(change_window|read_clipboard|save_clipboard)\s*\(",
         inside: &[
             "crates/platform/src/screen/",
             "crates/providers/src/screen/control.rs",

@@ -214,6 +214,7 @@ fn placeholder(key: &str, value: &Value) -> Option<&'static str> {
         "operationId" | "approvalId" if text.is_some() => Some("<id>"),
         "undoId" if text.is_some() => Some("<undo>"),
         "pid" if value.as_u64() == Some(std::process::id().into()) => Some("<pid>"),
+        "id" if text.is_some_and(|it| it.ends_with(&format!(":{}", std::process::id()))) => Some("<app>"),
         "process" if text == program_name().as_deref() => Some("<program>"),
         "startedAt" | "endedAt" | "endsAt" | "modified" | "at" | "firstAt" | "lastAt" | "takenAt"
         | "expiresAt"

@@ -31,7 +31,7 @@ async fn set(desk: &ScreenScope, text: &str) -> Value {
 }
 
 /// A program that has copied something, in some forms. It answers as long as the display lives.
-fn copy(server: &XServer, forms: &[(&'static str, &[u8])]) {
+pub(super) fn copy(server: &XServer, forms: &[(&'static str, &[u8])]) {
     let client = server.client();
     let forms: Vec<(u32, Vec<u8>)> =
         forms.iter().map(|(name, bytes)| (client.atom(name), bytes.to_vec())).collect();
@@ -96,13 +96,9 @@ async fn text_of_any_size_is_put_on_the_clipboard_and_read_by_others_and_taken_o
     let empty = get(&desk, json!({})).await;
     assert_eq!((&data(&empty)["size"], &data(&empty)["types"]), (&json!(0), &json!([])));
     // The last ones go in parts.
-    for text in [
-        "",
-        "héllo 世界 😀 שלום\n\ttab",
-        &"x".repeat(128 * 1024),
-        &"世".repeat(128 * 1024),
-        &"é".repeat(450_000),
-    ] {
+    for text in
+        ["héllo 世界 😀 שלום\n\ttab", &"x".repeat(128 * 1024), &"世".repeat(128 * 1024), &"é".repeat(450_000)]
+    {
         let done = set(&desk, text).await;
         assert_eq!((&done["effect"], &done["size"]), (&json!("confirmed"), &json!(text.len())));
         for reader in [&desk, &other] {
@@ -263,7 +259,7 @@ async fn the_history_never_has_what_was_on_the_clipboard() {
 }
 
 /// Returns the bytes of all files below a folder.
-fn contents(folder: &Path) -> Vec<u8> {
+pub(super) fn contents(folder: &Path) -> Vec<u8> {
     let mut all = Vec::new();
     for entry in std::fs::read_dir(folder).expect("a folder").flatten() {
         let path = entry.path();

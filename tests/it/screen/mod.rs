@@ -1,5 +1,6 @@
 //! Displays, windows and pictures of them, on real X servers (`Xvfb`) with real windows.
 
+mod apps;
 mod artifacts;
 mod capture;
 mod clipboard;
@@ -11,7 +12,9 @@ mod element_actions;
 mod elements;
 mod file_dialogs;
 mod input;
+mod ocr;
 mod operations;
+mod pasting;
 mod policy;
 mod private;
 mod stress;

@@ -302,6 +302,25 @@ def pad():
     outer.set_child_packing(written, True, True, 0, Gtk.PackType.START)
 
 
+def canvas():
+    # What is on it is a picture: no element has the text.
+    drawn = Gtk.OffscreenWindow()
+    place = Gtk.Fixed()
+    place.set_size_request(600, 400)
+    for at, text in ((40, "Open the folder"), (140, "Export as picture"), (240, "Delete everything")):
+        label = Gtk.Label()
+        label.set_markup(f"<span font='DejaVu Sans 14' foreground='black'>{text}</span>")
+        place.put(label, 50, at)
+    drawn.add(place)
+    drawn.show_all()
+    while drawn.get_pixbuf() is None or Gtk.events_pending():
+        Gtk.main_iteration()
+    area = Gtk.EventBox()
+    area.add(Gtk.Image.new_from_pixbuf(drawn.get_pixbuf()))
+    area.connect("button-press-event", lambda _, it: say("press", int(it.x), int(it.y)))
+    add(area)
+
+
 shows, children, entries = set(), [], []
 written = Gtk.TextView()
 secret = Gtk.Entry()
@@ -321,6 +340,8 @@ elif KIND == "grid":
 elif KIND == "pad":
     pad()
     written.grab_focus()
+elif KIND == "canvas":
+    canvas()
 elif KIND == "question":
     question()
 elif KIND == "login":

@@ -9,7 +9,6 @@ use std::thread;
 
 use bailiwick::platform::screen::Sources;
 use rustix::process::{Pid, Signal, kill_process};
-use x11rb::protocol::sync::ConnectionExt as _;
 use x11rb::protocol::xproto::ConnectionExt as _;
 
 use crate::needs::require_program;
@@ -150,14 +149,7 @@ impl Desktop {
 
     /// Waits until nobody has used pointer and keyboard for a while; the start of the display counts.
     pub fn rest(&self) {
-        let connection = &self.client.connection;
-        connection.sync_initialize(3, 1).expect("sent").reply().expect("an answer");
-        let counters = connection.sync_list_system_counters().expect("sent").reply().expect("an answer");
-        let idle = counters.counters.iter().find(|it| it.name == b"IDLETIME").expect("a clock").counter;
-        eventually("nobody uses pointer and keyboard", || {
-            let value = connection.sync_query_counter(idle).expect("sent").reply().expect("an answer");
-            value.counter_value.lo > 1_000
-        });
+        self.client.rest();
     }
 
     /// Returns what was typed into the window of the kind `pad`.

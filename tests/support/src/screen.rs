@@ -12,6 +12,7 @@ use bailiwick::platform::screen::{Displays, Frame, Listing, Rect, Sources, Windo
 use bailiwick::providers::screen::Picture;
 use rustix::process::{Pid, Signal, kill_process};
 use x11rb::connection::{Connection as _, RequestConnection as _};
+use x11rb::protocol::sync::ConnectionExt as _;
 use x11rb::protocol::xproto::{
     AtomEnum, ChangeWindowAttributesAux, ConfigureWindowAux, ConnectionExt as _, CreateGCAux,
     CreateWindowAux, ImageFormat, PropMode, Screen, StackMode, WindowClass,
@@ -219,6 +220,18 @@ pub struct Client {
 }
 
 impl Client {
+    /// Waits until nobody has used pointer and keyboard for a while; the start of the display counts.
+    pub fn rest(&self) {
+        let connection = &self.connection;
+        connection.sync_initialize(3, 1).expect("sent").reply().expect("an answer");
+        let counters = connection.sync_list_system_counters().expect("sent").reply().expect("an answer");
+        let idle = counters.counters.iter().find(|it| it.name == b"IDLETIME").expect("a clock").counter;
+        eventually("nobody uses pointer and keyboard", || {
+            let value = connection.sync_query_counter(idle).expect("sent").reply().expect("an answer");
+            value.counter_value.lo > 1_000
+        });
+    }
+
     /// Returns the first screen.
     pub fn screen(&self) -> &Screen {
         &self.connection.setup().roots[0]

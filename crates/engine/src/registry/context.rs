@@ -24,7 +24,7 @@ use bailiwick_providers::orientation::Surveys;
 use bailiwick_providers::parser::ParserPool;
 use bailiwick_providers::process::Processes;
 use bailiwick_providers::repositories::Repositories;
-use bailiwick_providers::screen::InputLanes;
+use bailiwick_providers::screen::{ClipboardStore, InputLanes};
 use bailiwick_providers::terminal::Screens;
 use bailiwick_providers::versions::ReadContents;
 
@@ -75,6 +75,8 @@ pub struct Providers {
     pub desktop: Desktop,
     /// The turns at pointers and keyboards.
     pub lanes: InputLanes,
+    /// What callers have saved of clipboards.
+    pub clipboards: ClipboardStore,
     /// What was read a while ago, for edits that are made for it.
     pub seen: Arc<ReadContents>,
     /// What the files of scopes define, once somebody has asked.

@@ -19,7 +19,7 @@ use bailiwick_providers::display::{Desktop, PrivateDisplays, remove_leftovers, w
 use bailiwick_providers::orientation::Surveys;
 use bailiwick_providers::parser::ParserPool;
 use bailiwick_providers::process::Processes;
-use bailiwick_providers::screen::InputLanes;
+use bailiwick_providers::screen::{ClipboardStore, InputLanes};
 use bailiwick_providers::untrusted_reads::UntrustedReads;
 
 use super::previews::ALL_SHARES;
@@ -128,6 +128,7 @@ impl Service {
             launcher,
             screens: Arc::default(),
             lanes: InputLanes::default(),
+            clipboards: ClipboardStore::default(),
             desktop: Desktop::new(displays),
             seen: Arc::default(),
             symbols: Arc::new(SymbolIndexes::below(&dirs.state, Arc::clone(&parsers))),

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use super::{
-    Access, Clipping, ClippingKind, ClippingLimits, Display, Frame, InputDone, InputJudge, InputMode,
-    InputPlan, Judge, Rect, ScreenError, Sources, Unreachable, Window, WindowChange, Workspaces,
+    Access, ClipboardContent, ClipboardUse, Clipping, ClippingKind, ClippingLimits, Display, Frame,
+    InputDone, InputJudge, InputMode, InputPlan, Judge, Rect, ScreenError, Sources, Unreachable, Window,
+    WindowChange, Workspaces,
 };
 
 #[cfg(any(windows, target_os = "macos"))]
@@ -201,13 +202,49 @@ impl Displays {
         self.servers.read_clipboard(display, wanted, limits, judge)
     }
 
-    /// Puts text on the clipboard of a display, where it stays while this lives and nobody else takes the clipboard; without
-    /// text it takes off what is there.
+    /// Reads everything that the clipboard of a display has, as [`Displays::read_clipboard`] reads a part; nothing where it is
+    /// empty. Pictures are read in one form.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Displays::read_clipboard`]; [`ScreenError::ClipboardTooLarge`] where it is more than so many bytes.
+    pub fn save_clipboard(
+        &self,
+        display: Option<&str>,
+        limit: usize,
+        judge: &Judge,
+    ) -> Result<ClipboardContent, ScreenError> {
+        self.servers.save_clipboard(display, limit, judge)
+    }
+
+    /// Puts content on the clipboard of a display, where it stays while this lives and nobody else takes the clipboard; without
+    /// content it takes off what is there. With `instead_of` it does so only while that content, which this has put there, is
+    /// there.
+    ///
+    /// # Errors
+    ///
+    /// [`ScreenError`] has them. [`ScreenError::ClipboardChanged`] where something else is there, which then stays.
+    pub fn set_clipboard(
+        &self,
+        display: Option<&str>,
+        content: Option<&Arc<ClipboardContent>>,
+        instead_of: Option<&Arc<ClipboardContent>>,
+    ) -> Result<(), ScreenError> {
+        self.servers.set_clipboard(display, content, instead_of)
+    }
+
+    /// Returns whether the program of a window, or one of some processes, has fetched content that this has put on the
+    /// clipboard of its display.
     ///
     /// # Errors
     ///
     /// [`ScreenError`] has them.
-    pub fn set_clipboard(&self, display: Option<&str>, text: Option<Arc<str>>) -> Result<(), ScreenError> {
-        self.servers.set_clipboard(display, text)
+    pub fn clipboard_use(
+        &self,
+        content: &Arc<ClipboardContent>,
+        window: &str,
+        pids: &[u32],
+    ) -> Result<ClipboardUse, ScreenError> {
+        self.servers.clipboard_use(content, window, pids)
     }
 }

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use super::{
-    Access, Clipping, ClippingKind, ClippingLimits, Frame, InputDone, InputJudge, InputMode, InputPlan,
-    Judge, Listing, Rect, ScreenError, Sources, Unreachable, Window, WindowChange, Workspaces, desktop, x11,
+    Access, ClipboardContent, ClipboardUse, Clipping, ClippingKind, ClippingLimits, Frame, InputDone,
+    InputJudge, InputMode, InputPlan, Judge, Listing, Rect, ScreenError, Sources, Unreachable, Window,
+    WindowChange, Workspaces, desktop, x11,
 };
 
 /// X servers, and the Wayland session where there is one.
@@ -158,11 +159,30 @@ impl Servers {
         self.x11.read_clipboard(display, wanted, limits, judge)
     }
 
+    pub(super) fn save_clipboard(
+        &self,
+        display: Option<&str>,
+        limit: usize,
+        judge: &Judge,
+    ) -> Result<ClipboardContent, ScreenError> {
+        self.x11.save_clipboard(display, limit, judge)
+    }
+
     pub(super) fn set_clipboard(
         &self,
         display: Option<&str>,
-        text: Option<Arc<str>>,
+        content: Option<&Arc<ClipboardContent>>,
+        instead_of: Option<&Arc<ClipboardContent>>,
     ) -> Result<(), ScreenError> {
-        self.x11.set_clipboard(display, text)
+        self.x11.set_clipboard(display, content, instead_of)
+    }
+
+    pub(super) fn clipboard_use(
+        &self,
+        content: &Arc<ClipboardContent>,
+        window: &str,
+        pids: &[u32],
+    ) -> Result<ClipboardUse, ScreenError> {
+        self.x11.clipboard_use(content, window, pids)
     }
 }

@@ -32,7 +32,7 @@ mod x11;
 pub use access::{Access, Unreachable};
 pub use ancestry::{Ancestor, ancestors, processes_of};
 pub use change::{Judge, WindowChange};
-pub use clipping::{CLIPBOARD_OWNER, Clipping, ClippingKind, ClippingLimits};
+pub use clipping::{CLIPBOARD_OWNER, ClipboardContent, ClipboardUse, Clipping, ClippingKind, ClippingLimits};
 pub use cookie::new_cookie_file;
 pub use displays::{Displays, Listing};
 pub use error::ScreenError;

@@ -23,6 +23,19 @@ pub fn level(wanted: SandboxLevel) -> Result<Containment, Failure> {
     }
 }
 
+/// Chooses the level for a program of Bailiwick's own choice in a scope: the strongest there is, even where commands run without a
+/// sandbox.
+///
+/// # Errors
+/// Those of [`level`].
+pub fn tool_level(of_scope: SandboxLevel) -> Result<Containment, Failure> {
+    match of_scope {
+        SandboxLevel::Full => level(SandboxLevel::Full),
+        SandboxLevel::Auto | SandboxLevel::Partial => level(SandboxLevel::Auto),
+        SandboxLevel::None => level(SandboxLevel::Auto).or_else(|_| level(SandboxLevel::None)),
+    }
+}
+
 /// Refuses a command that only a full sandbox may hold, where it would be held less.
 ///
 /// # Errors

@@ -19,7 +19,7 @@ mod violations;
 pub(super) use ansi::Stripper;
 pub use capture::{Capture, CapturedStream};
 pub(super) use environment::let_git_pass;
-pub use hold::{full_sandbox_hint, level, must_be_full};
+pub use hold::{full_sandbox_hint, level, must_be_full, tool_level};
 pub use installed::installed_tools;
 pub use prepare::{CommandRequest, FolderAccess, KeeperSettings, ReadyCommand, Tool};
 pub(super) use prepare::{

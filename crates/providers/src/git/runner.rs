@@ -7,9 +7,8 @@ use std::sync::Arc;
 
 use crate::command::{
     Capture, CapturedStream, ReadyCommand, Running, SearchPath, Tool, closed_folders, describe_memory_excess,
-    granted, level, process_limits, run, unique,
+    granted, process_limits, run, tool_level, unique,
 };
-use bailiwick_config::SandboxLevel;
 use bailiwick_contract::{Cancel, Containment, ErrorCode, FOR_USER, Failure, Network, SCOPE};
 use bailiwick_platform::dirs::Dirs;
 use bailiwick_platform::fs::{FileId, create_private_dir};
@@ -242,11 +241,7 @@ impl Git {
         let behind = folders_behind(&found.path);
         let real = if behind.is_empty() { None } else { SearchPath::new(&behind, &closed).find("git").ok() };
         let found = real.unwrap_or(found);
-        let level = match policy.sandbox {
-            SandboxLevel::Full => level(SandboxLevel::Full)?,
-            SandboxLevel::Auto | SandboxLevel::Partial => level(SandboxLevel::Auto)?,
-            SandboxLevel::None => level(SandboxLevel::Auto).or_else(|_| level(SandboxLevel::None))?,
-        };
+        let level = tool_level(policy.sandbox)?;
         let home = around.dirs.state.join("homes").join("git");
         create_private_dir(&home).map_err(|error| {
             let why = error.kind();

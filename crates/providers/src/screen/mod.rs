@@ -3,6 +3,7 @@
 //! `shot` captures and has the policy judge each window, `control` changes windows that it shows, `clipboard` reads what one of its programs has copied, `input` uses pointer
 //! and keyboard; all else is pure computation.
 
+mod apps;
 mod clipboard;
 mod control;
 mod decode;
@@ -10,12 +11,16 @@ mod encode;
 mod fit;
 mod input;
 mod lane;
+mod ocr;
 mod picture;
 mod scale;
 mod shot;
 mod workspace;
 
-pub use clipboard::read_clipboard;
+pub use apps::{App, Apps, apps};
+pub use clipboard::{
+    ClipboardReturn, ClipboardStore, SavedClipboard, TemporaryClipboard, read_clipboard, save_clipboard,
+};
 pub use control::{WindowChanged, change_window};
 pub use decode::decode;
 pub use encode::{Format, encode};
@@ -25,6 +30,7 @@ pub use input::{
     release as release_input,
 };
 pub use lane::{InputLanes, InputTurn, NoTurn};
+pub use ocr::{OCR_PACKAGE, OcrContext, OcrLine, OcrWord, has_ocr, read_text};
 pub use picture::{Picture, black_out};
 pub use scale::{fitting, scale};
 pub use shot::{Coverage, Shot, ShotError, of_display, of_window, withheld};

@@ -1,4 +1,4 @@
-//! Makes a picture smaller.
+//! Makes a picture smaller, or twice as large.
 
 use fast_image_resize::images::{TypedImage, TypedImageRef};
 use fast_image_resize::pixels::U8x3;
@@ -33,10 +33,16 @@ pub fn scale(picture: Picture, max_width: u32, max_height: u32) -> Picture {
     if (width, height) == (picture.width(), picture.height()) {
         return picture;
     }
-    smaller(&picture, width, height).unwrap_or(picture)
+    resized(&picture, width, height).unwrap_or(picture)
 }
 
-fn smaller(picture: &Picture, width: u32, height: u32) -> Option<Picture> {
+/// Creates a picture of twice the size.
+pub fn double(picture: Picture) -> Picture {
+    let (width, height) = (picture.width().saturating_mul(2), picture.height().saturating_mul(2));
+    resized(&picture, width, height).unwrap_or(picture)
+}
+
+fn resized(picture: &Picture, width: u32, height: u32) -> Option<Picture> {
     let source = TypedImageRef::<U8x3>::from_buffer(picture.width(), picture.height(), picture.rgb()).ok()?;
     let mut rgb = vec![0; usize::try_from(u64::from(width) * u64::from(height) * 3).ok()?];
     let mut target = TypedImage::<U8x3>::from_buffer(width, height, &mut rgb).ok()?;

@@ -1,14 +1,29 @@
-//! `app.*`: programs with windows on private displays.
+//! `app.*`: applications that have windows, and programs that are started on private displays.
 
+mod activate;
+mod changing;
+mod frontmost;
+mod hide;
 mod launch;
+mod list;
+mod quit;
+mod unhide;
 
 use crate::registry::{Entry, Family};
 
 /// The family's table.
 pub static FAMILY: Family = Family {
     name: "app",
-    summary: "Start programs with windows on private displays.",
+    summary: "List apps and act on all their windows; start programs on private displays.",
     operations: &OPERATIONS,
 };
 
-static OPERATIONS: [Entry; 1] = [Entry::asynchronous::<launch::Op>()];
+static OPERATIONS: [Entry; 7] = [
+    Entry::blocking::<list::Op>(),
+    Entry::blocking::<frontmost::Op>(),
+    Entry::blocking::<activate::Op>(),
+    Entry::blocking::<hide::Op>(),
+    Entry::blocking::<unhide::Op>(),
+    Entry::blocking::<quit::Op>(),
+    Entry::asynchronous::<launch::Op>(),
+];

@@ -45,7 +45,7 @@ impl RunBlocking for Op {
     fn run(cx: &Context, permit: &Permit, _: &NoFields, _: &NoFields) -> Result<Output, Failure> {
         let dry_run = permit.common().dry_run;
         if !dry_run {
-            cx.service.displays.set_clipboard(permit.id(), None).map_err(refused)?;
+            cx.service.displays.set_clipboard(permit.id(), None, None).map_err(refused)?;
         }
         cx.summarize(if dry_run { "judged only" } else { "cleared" });
         Ok(Output { effect: (!dry_run).then_some("confirmed"), dry_run })

@@ -1,24 +1,14 @@
-//! `clipboard.set`: put text on the clipboard.
+//! `clipboard.set`: put something on the clipboard.
 
 use std::sync::Arc;
 
 use crate::registry::prelude::*;
 
+use super::content::Input;
 use super::refusal::{TARGET, refused};
 
 /// The operation.
 pub struct Op;
-
-/// The longest text.
-const MAX_BYTES: usize = 10 << 20;
-
-/// What to put there.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "camelCase")]
-pub struct Input {
-    /// The text, 10 MiB at most.
-    pub text: String,
-}
 
 /// What was done.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -27,7 +17,7 @@ pub struct Output {
     /// `confirmed`: the display says that it is so. Left out with `dryRun`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub effect: Option<&'static str>,
-    /// The size of the text in bytes.
+    /// The size of the content in bytes.
     pub size: usize,
     /// `true` if nothing was done, since `options.dryRun` was set.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -37,8 +27,8 @@ pub struct Output {
 impl Operation for Op {
     const SPEC: OperationSpec = OperationSpec {
         name: "clipboard.set",
-        summary: "Put text on the clipboard",
-        details: "What was there is replaced, and is not kept. The text stays until something else is copied, or until this service ends.",
+        summary: "Put text, a picture or names of files on the clipboard",
+        details: "What was there is replaced, and is not kept; clipboard.save keeps it. The new content stays until something else is copied, or until this service ends.",
         capabilities: &[&[Capability::ClipboardWrite]],
         effect: Effect::Destroys,
         target: TARGET,
@@ -58,16 +48,10 @@ impl Operation for Op {
 
 impl RunBlocking for Op {
     fn run(cx: &Context, permit: &Permit, input: &Input, _: &NoFields) -> Result<Output, Failure> {
-        let (size, dry_run) = (input.text.len(), permit.common().dry_run);
-        if size > MAX_BYTES {
-            return Err(Failure::invalid(
-                "input.text",
-                format!("the text has {size} bytes; the clipboard takes {MAX_BYTES} at most"),
-            ));
-        }
+        let ((content, size), dry_run) = (input.content()?, permit.common().dry_run);
         if !dry_run {
-            let text = Arc::from(input.text.as_str());
-            cx.service.displays.set_clipboard(permit.id(), Some(text)).map_err(refused)?;
+            let content = Arc::new(content);
+            cx.service.displays.set_clipboard(permit.id(), Some(&content), None).map_err(refused)?;
         }
         cx.summarize(format!("{size} bytes"));
         Ok(Output { effect: (!dry_run).then_some("confirmed"), size, dry_run })

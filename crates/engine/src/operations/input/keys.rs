@@ -43,7 +43,7 @@ const MAX_KEYS: usize = 6;
 
 /// A chord: modifiers, and at most one other key.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Chord {
+pub(in crate::operations) struct Chord {
     /// Its name, with the usual names of keys.
     pub name: String,
     modifiers: Vec<KeySymbol>,

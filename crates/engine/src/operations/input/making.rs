@@ -25,7 +25,7 @@ const LOOK: Duration = Duration::from_millis(20);
 const LOOKS_AT_ELEMENTS: usize = 4;
 
 /// What the operations that use pointer and keyboard have in common.
-pub(super) const INPUT: OperationSpec = OperationSpec {
+pub(in crate::operations) const INPUT: OperationSpec = OperationSpec {
     name: "",
     summary: "",
     details: "",
@@ -111,7 +111,7 @@ pub struct Output {
 }
 
 /// One use of pointer and keyboard, from its turn to its end. Whatever ends it, what is down is released.
-pub(super) struct Seat<'a> {
+pub(in crate::operations) struct Seat<'a> {
     cx: &'a Context,
     permit: &'a Permit,
     scope: Arc<Scope>,
@@ -135,7 +135,7 @@ impl Drop for Seat<'_> {
 ///
 /// # Errors
 /// `unsupported_action`.
-pub(super) fn check_foreground(options: Options) -> Result<(), Failure> {
+pub(in crate::operations) fn check_foreground(options: Options) -> Result<(), Failure> {
     if options.foreground { Ok(()) } else { Err(not_in_foreground()) }
 }
 
@@ -237,12 +237,12 @@ impl<'a> Seat<'a> {
 }
 
 /// Returns the id of the window that gets something.
-pub(super) fn window_of(seen: &InputSeen, receiver: &Receiver) -> Option<String> {
+pub(in crate::operations) fn window_of(seen: &InputSeen, receiver: &Receiver) -> Option<String> {
     receiver.window.map(|at| seen.scene.windows[at].id.clone())
 }
 
 /// Returns what the receiver of something is called.
-pub(super) fn app_of(seen: &InputSeen, receiver: &Receiver) -> Option<String> {
+pub(in crate::operations) fn app_of(seen: &InputSeen, receiver: &Receiver) -> Option<String> {
     receiver.window.map(|at| seen.scene.windows[at].app.clone()).filter(|app| !app.is_empty())
 }
 
@@ -252,7 +252,7 @@ pub(super) fn at(seen: &InputSeen, place: usize) -> Receiver {
 }
 
 /// Wraps steps that need no place.
-pub(super) fn steps(steps: Vec<InputStep>) -> impl Iterator<Item = Act> {
+pub(in crate::operations) fn steps(steps: Vec<InputStep>) -> impl Iterator<Item = Act> {
     steps.into_iter().map(Act::Step)
 }
 

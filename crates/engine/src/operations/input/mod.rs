@@ -15,6 +15,9 @@ mod r#type;
 
 use crate::registry::{Entry, Family};
 
+pub(super) use keys::Chord;
+pub(super) use making::{INPUT, Options, Seat, app_of, check_foreground, steps, window_of};
+pub(super) use point::InputTarget;
 pub(super) use refusal::prompt;
 
 /// The family's table.

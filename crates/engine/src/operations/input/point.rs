@@ -78,7 +78,7 @@ pub struct Fraction {
 
 /// What a request's target means.
 #[derive(Debug, Clone)]
-pub(super) struct InputTarget {
+pub(in crate::operations) struct InputTarget {
     /// The display that has pointer and keyboard.
     pub display: String,
     /// The window that must get the input.

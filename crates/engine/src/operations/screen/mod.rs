@@ -5,6 +5,7 @@ mod capture_process;
 mod capture_window;
 mod captures;
 mod list;
+mod ocr;
 mod read_capture;
 mod refusal;
 mod taking;
@@ -18,15 +19,16 @@ pub use refusal::{AccessState, access_state, unavailable, withheld};
 /// The family's table.
 pub static FAMILY: Family = Family {
     name: "screen",
-    summary: "List displays and windows, and take pictures of them.",
+    summary: "List displays and windows, take pictures of them, and read the text there.",
     operations: &OPERATIONS,
 };
 
-static OPERATIONS: [Entry; 6] = [
+static OPERATIONS: [Entry; 7] = [
     Entry::blocking::<list::Op>(),
     Entry::blocking::<capture::Op>(),
     Entry::blocking::<capture_window::Op>(),
     Entry::blocking::<capture_process::Op>(),
+    Entry::asynchronous::<ocr::Op>(),
     Entry::blocking::<captures::Op>(),
     Entry::blocking::<read_capture::Op>(),
 ];

@@ -9,10 +9,11 @@ use super::worker::Worker;
 use super::{pixels, system};
 use crate::screen::frame::Pixels;
 use crate::screen::{
-    Access, Clipping, ClippingKind, ClippingLimits, Content, Cover, DisplaySelection, Frame, InputDone,
-    InputJudge, InputMode, InputPlan, Judge, Listing, Rect, ScreenError, Sources, Window, WindowChange,
-    WindowState, Workspaces,
+    Access, Content, Cover, DisplaySelection, Frame, InputDone, InputJudge, InputMode, InputPlan, Judge,
+    Listing, Rect, ScreenError, Sources, Window, WindowChange, WindowState, Workspaces,
 };
+#[cfg(not(target_os = "linux"))]
+use crate::screen::{ClipboardContent, ClipboardUse, Clipping, ClippingKind, ClippingLimits};
 use bailiwick_contract::time;
 
 /// How often a picture is taken again because windows changed meanwhile.
@@ -147,11 +148,32 @@ impl Servers {
     }
 
     #[cfg(not(target_os = "linux"))]
+    pub(in crate::screen) fn save_clipboard(
+        &self,
+        _: Option<&str>,
+        _: usize,
+        _: &Judge,
+    ) -> Result<ClipboardContent, ScreenError> {
+        Err(no_control())
+    }
+
+    #[cfg(not(target_os = "linux"))]
     pub(in crate::screen) fn set_clipboard(
         &self,
         _: Option<&str>,
-        _: Option<Arc<str>>,
+        _: Option<&Arc<ClipboardContent>>,
+        _: Option<&Arc<ClipboardContent>>,
     ) -> Result<(), ScreenError> {
+        Err(no_control())
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    pub(in crate::screen) fn clipboard_use(
+        &self,
+        _: &Arc<ClipboardContent>,
+        _: &str,
+        _: &[u32],
+    ) -> Result<ClipboardUse, ScreenError> {
         Err(no_control())
     }
 }

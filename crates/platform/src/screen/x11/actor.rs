@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use x11rb::connection::Connection as _;
-use x11rb::protocol::xproto::ConnectionExt as _;
+use x11rb::protocol::xproto::{ConnectionExt as _, Window as WindowNumber};
 
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 
@@ -18,7 +18,7 @@ use super::input;
 use super::selection::{MAX_EVENTS, Selection};
 use super::server::{PATIENCE, Server};
 use super::trouble::Trouble;
-use crate::screen::{ScreenError, Sources};
+use crate::screen::{ClipboardContent, ClipboardUse, ScreenError, Sources};
 
 /// For how long the other clients of a server wait for a picture. Where it takes longer, they continue, and it is tried once
 /// more with the second: a computer that is busy takes longer than one that is not.
@@ -27,7 +27,7 @@ const ALONE: [Duration; 2] = [Duration::from_millis(50), Duration::from_secs(1)]
 /// A connection that nobody has used for so long is closed.
 const IDLE: Duration = Duration::from_secs(60);
 
-/// A server that was late, and on whose clipboard our text is to be, is tried again after so long.
+/// A server that was late, and on whose clipboard our content is to be, is tried again after so long.
 const RETRY: Duration = Duration::from_secs(1);
 
 /// Anyone who asks waits for so long. What was not begun by then is not done any more.
@@ -66,7 +66,7 @@ pub(super) struct Connected {
     late: Option<Instant>,
     /// Where the server was found when it was last asked.
     address: Option<Address>,
-    /// The text that is on its clipboard by us.
+    /// What is on its clipboard by us.
     selection: Option<Selection>,
 }
 
@@ -87,22 +87,39 @@ impl Actors {
         self.call(address, move |connected| connected.ask(&owned, began, &ask))
     }
 
-    /// Puts text on the clipboard of a server, where it stays as long as this lives and nobody else takes it; or takes off
-    /// what is there.
+    /// Puts content on the clipboard of a server, where it stays as long as this lives and nobody else takes it; or takes off
+    /// what is there. With `instead_of` only while that content of ours is there.
     pub(super) fn set_clipboard(
         self: &Arc<Self>,
         address: &Address,
-        text: Option<Arc<str>>,
+        content: Option<Arc<ClipboardContent>>,
+        instead_of: Option<Arc<ClipboardContent>>,
     ) -> Result<(), ScreenError> {
         let (owned, began) = (address.clone(), Instant::now());
         self.call(address, move |connected| {
             connected.ask(&owned, began, |_: &mut Server| Ok(()))?;
-            let Some(server) = connected.server.take() else { return Err(ScreenError::Lost(owned.id)) };
-            let set = connected.set_clipboard(&server, text.as_ref());
+            let Some(mut server) = connected.server.take() else { return Err(ScreenError::Lost(owned.id)) };
+            let set = connected.set_clipboard(&mut server, content.as_ref(), instead_of.as_ref());
             if !set.as_ref().is_err_and(Trouble::is_fatal) {
                 connected.server = Some(server);
             }
             set.map_err(|error| connected.failed(error, &owned))
+        })
+    }
+
+    /// Returns what became of content that is on the clipboard of a server by us.
+    pub(super) fn clipboard_use(
+        self: &Arc<Self>,
+        address: &Address,
+        content: &Arc<ClipboardContent>,
+        window: WindowNumber,
+        pids: &[u32],
+    ) -> Result<ClipboardUse, ScreenError> {
+        let (content, pids) = (Arc::clone(content), pids.to_vec());
+        self.call(address, move |connected| {
+            let ours = connected.selection.as_ref().filter(|it| Arc::ptr_eq(it.content(), &content));
+            let mask = connected.server.as_ref().map_or(0, |it| it.connection.setup().resource_id_mask);
+            Ok(ours.map_or(ClipboardUse::Replaced, |it| it.use_by(window & !mask, &pids)))
         })
     }
 
@@ -312,7 +329,7 @@ impl Connected {
             let again = || -> Result<Option<Selection>, Trouble> {
                 let owner = server.connection.get_selection_owner(server.atoms.CLIPBOARD)?.reply()?.owner;
                 let is_free = owner == x11rb::NONE;
-                is_free.then(|| Selection::own(&server, selection.text(), None)).transpose()
+                is_free.then(|| Selection::own(&server, Arc::clone(selection.content()), None)).transpose()
             };
             match again() {
                 Ok(owned) => self.selection = owned,
@@ -326,11 +343,34 @@ impl Connected {
         Ok(server)
     }
 
-    /// Puts text on the clipboard, or takes what is there off it.
-    fn set_clipboard(&mut self, server: &Server, text: Option<&Arc<str>>) -> Result<(), Trouble> {
+    /// Puts content on the clipboard, or takes what is there off it.
+    fn set_clipboard(
+        &mut self,
+        server: &mut Server,
+        content: Option<&Arc<ClipboardContent>>,
+        instead_of: Option<&Arc<ClipboardContent>>,
+    ) -> Result<(), Trouble> {
+        let Some(instead_of) = instead_of else { return self.replace_clipboard(server, content) };
+        let ours = self.selection.as_ref().filter(|it| Arc::ptr_eq(it.content(), instead_of));
+        let window = ours.ok_or_else(|| ScreenError::ClipboardChanged(server.id.clone()))?.window();
+        server.begin(Instant::now() + PATIENCE, ALONE[1]);
+        // Nobody copies anything between the look and the change.
+        server.alone(|server| {
+            if server.connection.get_selection_owner(server.atoms.CLIPBOARD)?.reply()?.owner != window {
+                return Err(ScreenError::ClipboardChanged(server.id.clone()).into());
+            }
+            self.replace_clipboard(server, content)
+        })
+    }
+
+    fn replace_clipboard(
+        &mut self,
+        server: &Server,
+        content: Option<&Arc<ClipboardContent>>,
+    ) -> Result<(), Trouble> {
         let mut earlier = self.selection.take();
-        if let Some(text) = text {
-            match Selection::own(server, Arc::clone(text), earlier.as_mut()) {
+        if let Some(content) = content {
+            match Selection::own(server, Arc::clone(content), earlier.as_mut()) {
                 Ok(owned) => self.selection = Some(owned),
                 // Another program's content has replaced it.
                 Err(error @ Trouble::Clear(ScreenError::ClipboardChanged(_))) => {

@@ -17,8 +17,8 @@ use super::told::{gone, numbers};
 use super::trouble::Trouble;
 use crate::screen::ancestry::program_name;
 use crate::screen::{
-    CLIPBOARD_OWNER, Clipping, ClippingKind, ClippingLimits, Judge, Rect, ScreenError, Sources, Window,
-    WindowState,
+    CLIPBOARD_OWNER, ClipboardContent, Clipping, ClippingKind, ClippingLimits, Judge, Rect, ScreenError,
+    Sources, Window, WindowState,
 };
 
 /// How long an owner has for all of its content.
@@ -30,6 +30,30 @@ const MAX_TYPES: usize = 64;
 /// What a type of a password manager is called by which it says that its content is a secret.
 const SECRET: &str = "x-kde-passwordManagerHint";
 
+/// Types that ask an owner for something else than its content, or for text in an old encoding.
+const NO_CONTENT: &[&str] = &[
+    "TARGETS",
+    "TIMESTAMP",
+    "MULTIPLE",
+    "SAVE_TARGETS",
+    "DELETE",
+    "INSERT_PROPERTY",
+    "INSERT_SELECTION",
+    "TEXT",
+    "COMPOUND_TEXT",
+];
+
+/// Reads everything that the clipboard has if the judge allows its owner. More than so many bytes are an error.
+pub(super) fn save(
+    address: &Address,
+    sources: &Sources,
+    limit: usize,
+    judge: &Judge,
+) -> Result<ClipboardContent, Trouble> {
+    let read = read_with(address, sources, judge, |reader, server| reader.save(server, limit));
+    Ok(read?.unwrap_or_default())
+}
+
 /// Reads the clipboard if the judge allows its owner, who is among the windows as [`CLIPBOARD_OWNER`]. Content of more bytes than
 /// its kind may have is an error.
 pub(super) fn read(
@@ -39,14 +63,32 @@ pub(super) fn read(
     limits: ClippingLimits,
     judge: &Judge,
 ) -> Result<Clipping, Trouble> {
+    let read = read_with(address, sources, judge, |reader, server| reader.read(server, wanted, limits));
+    Ok(read?.unwrap_or_default())
+}
+
+/// Reads something of an owner that the judge allows; nothing if there is none.
+fn read_with<T>(
+    address: &Address,
+    sources: &Sources,
+    judge: &Judge,
+    read: impl FnOnce(&Reader, &Server) -> Result<T, Trouble>,
+) -> Result<Option<T>, Trouble> {
     let mut server = Server::open(address, sources)?;
     server.begin(Instant::now() + PATIENCE, ALONE);
     let reader = Reader::new(&server)?;
-    let Some(()) = judge_owner(&mut server, judge)? else { return Ok(Clipping::default()) };
-    let read = reader.read(&server, wanted, limits);
-    match read {
+    let Some(()) = judge_owner(&mut server, judge)? else { return Ok(None) };
+    let answer = read(&reader, &server).and_then(|answer| {
+        // An owner that is new meanwhile has not been judged.
+        server.connection.get_input_focus()?.reply()?;
+        while let Some(event) = server.connection.poll_for_event()? {
+            Reader::refuse_change(&server, &event)?;
+        }
+        Ok(answer)
+    });
+    match answer {
         Err(error) if error.is_timeout() => Err(ScreenError::ClipboardSilent(address.id.clone()).into()),
-        read => read,
+        answer => answer.map(Some),
     }
 }
 
@@ -126,12 +168,8 @@ impl Reader {
         Ok(Self { window })
     }
 
-    fn read(
-        &self,
-        server: &Server,
-        wanted: Option<ClippingKind>,
-        limits: ClippingLimits,
-    ) -> Result<Clipping, Trouble> {
+    /// Returns the types that the owner offers, by number and name.
+    fn offered(&self, server: &Server) -> Result<Vec<(Atom, String)>, Trouble> {
         let atoms = &server.atoms;
         let offered = self.convert(server, atoms.TARGETS, MAX_TYPES * 4).map_err(|error| match error {
             Trouble::Clear(ScreenError::ClipboardTooLarge { .. }) => {
@@ -141,20 +179,58 @@ impl Reader {
             error => error,
         })?;
         let offered: Vec<Atom> = match offered {
-            Some((_, bytes)) => bytes.as_chunks::<4>().0.iter().map(|it| u32::from_ne_bytes(*it)).collect(),
+            Some(answer) => {
+                answer.value.as_chunks::<4>().0.iter().map(|it| u32::from_ne_bytes(*it)).collect()
+            }
             // Who does not say what there is has text, if anything.
             None => vec![atoms.UTF8_STRING, AtomEnum::STRING.into()],
         };
         let names: Vec<_> =
             offered.iter().map(|atom| server.connection.get_atom_name(*atom)).collect::<Result<_, _>>()?;
         let mut types = Vec::new();
-        for name in names {
+        for (atom, name) in offered.into_iter().zip(names) {
             let name = gone(name.reply().map_err(Trouble::from))?.map(|reply| reply.name);
-            types.extend(name.map(|name| crate::screen::plain::plain(&String::from_utf8_lossy(&name))));
+            types.extend(name.map(|name| (atom, String::from_utf8_lossy(&name).into_owned())));
         }
-        if types.iter().any(|name| name == SECRET) {
+        if types.iter().any(|(_, name)| name == SECRET) {
             return Err(ScreenError::Refused(CLIPBOARD_OWNER.to_owned()).into());
         }
+        Ok(types)
+    }
+
+    fn save(&self, server: &Server, limit: usize) -> Result<ClipboardContent, Trouble> {
+        let offered = self.offered(server)?;
+        let has_png = offered.iter().any(|(form, _)| *form == server.atoms.PNG);
+        let mut content = ClipboardContent::default();
+        let mut left = limit;
+        for (form, name) in offered {
+            // Owners of pictures offer them in ten forms, each of which they make when they are asked.
+            let is_other_picture = has_png && name.starts_with("image/") && form != server.atoms.PNG;
+            if NO_CONTENT.contains(&name.as_str()) || is_other_picture {
+                continue;
+            }
+            let read = self.convert(server, form, left).map_err(|error| match error {
+                Trouble::Clear(ScreenError::ClipboardTooLarge { bytes, .. }) => {
+                    ScreenError::ClipboardTooLarge { bytes: limit - left + bytes, limit }.into()
+                }
+                error => error,
+            })?;
+            if let Some(read) = read.filter(|read| read.format == 8) {
+                left -= read.value.len();
+                content.forms.push((name, read.value.into()));
+            }
+        }
+        Ok(content)
+    }
+
+    fn read(
+        &self,
+        server: &Server,
+        wanted: Option<ClippingKind>,
+        limits: ClippingLimits,
+    ) -> Result<Clipping, Trouble> {
+        let atoms = &server.atoms;
+        let offered = self.offered(server)?;
         let latin: Atom = AtomEnum::STRING.into();
         let forms = [
             (ClippingKind::Files, atoms.URI_LIST),
@@ -165,25 +241,30 @@ impl Reader {
         ];
         let mut content = None;
         for (kind, form) in forms {
-            if content.is_some() || wanted.is_some_and(|wanted| wanted != kind) || !offered.contains(&form) {
+            if content.is_some()
+                || wanted.is_some_and(|wanted| wanted != kind)
+                || offered.iter().all(|(it, _)| *it != form)
+            {
                 continue;
             }
-            content = self.convert(server, form, limits.of(kind))?.map(|(of, bytes)| {
+            content = self.convert(server, form, limits.of(kind))?.map(|answer| {
+                let (of, bytes) = (answer.type_, answer.value);
                 let is_latin = kind == ClippingKind::Text && of == latin;
                 let as_text = || bytes.iter().map(|byte| char::from(*byte)).collect::<String>().into_bytes();
                 (kind, if is_latin { as_text() } else { bytes })
             });
         }
-        // An owner that is new meanwhile has not been judged.
-        server.connection.get_input_focus()?.reply()?;
-        while let Some(event) = server.connection.poll_for_event()? {
-            Self::refuse_change(server, &event)?;
-        }
+        let types = offered.iter().map(|(_, name)| crate::screen::plain::plain(name)).collect();
         Ok(Clipping { types, content })
     }
 
     /// Asks the owner for its content in one form; none if it refuses.
-    fn convert(&self, server: &Server, form: Atom, limit: usize) -> Result<Option<(Atom, Vec<u8>)>, Trouble> {
+    fn convert(
+        &self,
+        server: &Server,
+        form: Atom,
+        limit: usize,
+    ) -> Result<Option<GetPropertyReply>, Trouble> {
         let (connection, atoms) = (&server.connection, &server.atoms);
         let place = atoms.BAILIWICK_CLIPBOARD;
         connection.convert_selection(self.window, atoms.CLIPBOARD, form, place, x11rb::CURRENT_TIME)?;
@@ -203,7 +284,7 @@ impl Reader {
         }
         let first = self.take(server, limit)?;
         if first.type_ != atoms.INCR {
-            return Ok(Some((first.type_, first.value)));
+            return Ok(Some(first));
         }
         if let Some(bytes) = numbers(&first).first().map(|bytes| *bytes as usize).filter(|it| *it > limit) {
             return Err(ScreenError::ClipboardTooLarge { bytes, limit }.into());
@@ -219,7 +300,7 @@ impl Reader {
             }
             let part = self.take(server, limit.saturating_sub(content.len()))?;
             if part.value.is_empty() {
-                return Ok(Some((part.type_, content)));
+                return Ok(Some(GetPropertyReply { value: content, ..part }));
             }
             content.extend(part.value);
         }

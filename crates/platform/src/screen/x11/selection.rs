@@ -1,4 +1,4 @@
-//! Text that is on the clipboard, and what other programs ask of its owner.
+//! Content that is on the clipboard, and what other programs ask of its owner.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -11,9 +11,10 @@ use x11rb::protocol::xproto::{
 };
 use x11rb::wrapper::ConnectionExt as _;
 
+use super::input;
 use super::server::Server;
 use super::trouble::Trouble;
-use crate::screen::ScreenError;
+use crate::screen::{ClipboardContent, ClipboardUse, ScreenError};
 
 /// More than this is sent in parts.
 const WHOLE: usize = 128 * 1024;
@@ -23,31 +24,63 @@ pub(super) const MAX_EVENTS: usize = 64;
 /// So many others may be sent parts at a time, each for so long.
 const MAX_TRANSFERS: usize = 16;
 const TRANSFER: Duration = Duration::from_secs(30);
+/// So many programs that ask are remembered.
+const MAX_READERS: usize = 64;
 
-/// Text on the clipboard of a display.
+/// Content on the clipboard of a display.
 #[derive(Debug)]
 pub(super) struct Selection {
-    text: Arc<str>,
+    content: Arc<ClipboardContent>,
+    /// Its forms, by the numbers of their names.
+    forms: Vec<(Atom, Arc<[u8]>)>,
     window: WindowNumber,
     since: Timestamp,
     transfers: Vec<Transfer>,
+    readers: Vec<Reader>,
 }
 
-/// Text that goes to a program in parts.
+/// A program that has asked for something.
+#[derive(Debug)]
+struct Reader {
+    /// The first number of its resources.
+    client: u32,
+    pid: Option<u32>,
+    /// Whether it has got content.
+    has_fetched: bool,
+    /// When it asked last, or got a part.
+    at: Instant,
+}
+
+/// Content that goes to a program in parts.
 #[derive(Debug)]
 struct Transfer {
     to: WindowNumber,
     place: Atom,
     form: Atom,
+    bytes: Arc<[u8]>,
     sent: usize,
     began: Instant,
 }
 
 impl Selection {
-    /// Puts text on the clipboard. What is asked of an earlier text meanwhile is answered with that.
-    pub(super) fn own(server: &Server, text: Arc<str>, earlier: Option<&mut Self>) -> Result<Self, Trouble> {
+    /// Puts content on the clipboard. What is asked of an earlier one meanwhile is answered with that.
+    pub(super) fn own(
+        server: &Server,
+        content: Arc<ClipboardContent>,
+        earlier: Option<&mut Self>,
+    ) -> Result<Self, Trouble> {
+        let named: Vec<_> = content
+            .forms
+            .iter()
+            .map(|(name, bytes)| Ok((server.connection.intern_atom(false, name.as_bytes())?, bytes)))
+            .collect::<Result<_, Trouble>>()?;
+        let forms = named
+            .into_iter()
+            .map(|(atom, bytes)| Ok((atom.reply()?.atom, Arc::clone(bytes))))
+            .collect::<Result<_, Trouble>>()?;
         let window = server.create_hidden_window()?;
-        let mut owned = Self { text, window, since: 0, transfers: Vec::new() };
+        let (transfers, readers) = (Vec::new(), Vec::new());
+        let mut owned = Self { content, forms, window, since: 0, transfers, readers };
         match owned.take(server, earlier) {
             Ok(()) => Ok(owned),
             Err(error) => {
@@ -79,7 +112,7 @@ impl Selection {
         if connection.get_selection_owner(server.atoms.CLIPBOARD)?.reply()?.owner != window {
             return Err(ScreenError::ClipboardChanged(server.id.clone()).into());
         }
-        // What came before the text was replaced is here by now.
+        // What came before the content was replaced is here by now.
         for _ in 0..MAX_EVENTS {
             let Some(event) = connection.poll_for_event()? else { break };
             answer_in_turn(server, earlier.as_deref_mut(), &event)?;
@@ -89,8 +122,38 @@ impl Selection {
     }
 
     /// Returns what it has.
-    pub(super) fn text(&self) -> Arc<str> {
-        Arc::clone(&self.text)
+    pub(super) const fn content(&self) -> &Arc<ClipboardContent> {
+        &self.content
+    }
+
+    /// Returns the window that owns the clipboard.
+    pub(super) const fn window(&self) -> WindowNumber {
+        self.window
+    }
+
+    /// Returns what a program has made of it, by the first number of its resources or by its processes.
+    pub(super) fn use_by(&self, client: u32, pids: &[u32]) -> ClipboardUse {
+        let is_meant = |it: &&Reader| it.client == client || it.pid.is_some_and(|pid| pids.contains(&pid));
+        let all: Vec<&Reader> = self.readers.iter().filter(is_meant).collect();
+        let last = all.iter().map(|it| it.at).max();
+        match last.filter(|_| all.iter().any(|it| it.has_fetched)) {
+            Some(last) => ClipboardUse::Fetched(last.elapsed()),
+            None => ClipboardUse::Waiting,
+        }
+    }
+
+    /// Notes that a program has asked, or has got content.
+    fn note(&mut self, server: &Server, to: WindowNumber, has_fetched: bool) -> Result<(), Trouble> {
+        let client = to & !server.connection.setup().resource_id_mask;
+        let at = Instant::now();
+        if let Some(known) = self.readers.iter_mut().find(|it| it.client == client) {
+            known.at = at;
+            known.has_fetched |= has_fetched;
+        } else if self.readers.len() < MAX_READERS {
+            let pid = input::pid_of(server, client)?;
+            self.readers.push(Reader { client, pid, has_fetched, at });
+        }
+        Ok(())
     }
 
     /// Takes it off the clipboard.
@@ -125,10 +188,11 @@ impl Selection {
                 let mut transfers = std::mem::take(&mut self.transfers);
                 for transfer in &mut transfers {
                     if transfer.to == event.window && transfer.place == event.atom {
-                        transfer.send(server, self.text.as_bytes())?;
+                        transfer.send(server)?;
+                        self.note(server, transfer.to, transfer.is_over())?;
                     }
                 }
-                transfers.retain(|transfer| transfer.sent <= self.text.len());
+                transfers.retain(|transfer| !transfer.is_over());
                 self.transfers = transfers;
             }
             _ => {}
@@ -142,33 +206,39 @@ impl Selection {
         let (connection, atoms) = (&server.connection, &server.atoms);
         let place = if request.property == x11rb::NONE { request.target } else { request.property };
         let (to, mode) = (request.requestor, PropMode::REPLACE);
-        let forms = [atoms.UTF8_STRING, atoms.UTF8_TEXT, atoms.PLAIN_TEXT];
+        self.note(server, to, false)?;
         if request.target == atoms.TARGETS {
-            let all = [&[atoms.TARGETS, atoms.TIMESTAMP], &forms[..]].concat();
+            let forms = self.forms.iter().map(|(form, _)| *form);
+            let all: Vec<Atom> = [atoms.TARGETS, atoms.TIMESTAMP].into_iter().chain(forms).collect();
             connection.change_property32(mode, to, place, AtomEnum::ATOM, &all)?.check()?;
-        } else if request.target == atoms.TIMESTAMP {
+            return Ok(place);
+        }
+        if request.target == atoms.TIMESTAMP {
             connection.change_property32(mode, to, place, AtomEnum::INTEGER, &[self.since])?.check()?;
-        } else if !forms.contains(&request.target) {
-            return Ok(x11rb::NONE);
-        } else if self.text.len() <= WHOLE {
-            connection.change_property8(mode, to, place, request.target, self.text.as_bytes())?.check()?;
+            return Ok(place);
+        }
+        let form = self.forms.iter().find(|(form, _)| *form == request.target);
+        let Some(bytes) = form.map(|(_, bytes)| Arc::clone(bytes)) else { return Ok(x11rb::NONE) };
+        if bytes.len() <= WHOLE {
+            connection.change_property8(mode, to, place, request.target, &bytes)?.check()?;
+            self.note(server, to, true)?;
         } else if self.transfers.len() >= MAX_TRANSFERS {
             return Ok(x11rb::NONE);
         } else {
             let look = ChangeWindowAttributesAux::new().event_mask(EventMask::PROPERTY_CHANGE);
             connection.change_window_attributes(to, &look)?.check()?;
-            let bytes = u32::try_from(self.text.len()).unwrap_or(u32::MAX);
-            connection.change_property32(mode, to, place, atoms.INCR, &[bytes])?.check()?;
+            let size = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
+            connection.change_property32(mode, to, place, atoms.INCR, &[size])?.check()?;
             let (form, began) = (request.target, Instant::now());
-            self.transfers.push(Transfer { to, place, form, sent: 0, began });
+            self.transfers.push(Transfer { to, place, form, bytes, sent: 0, began });
         }
         Ok(place)
     }
 }
 
-/// Has a text that may be there answer what is asked of it. Anyone who asked and is gone is no failure.
-fn answer_in_turn(server: &Server, text: Option<&mut Selection>, event: &Event) -> Result<(), Trouble> {
-    match text.map_or(Ok(true), |text| text.serve(server, event)) {
+/// Has content that may be there answer what is asked of it. Anyone who asked and is gone is no failure.
+fn answer_in_turn(server: &Server, content: Option<&mut Selection>, event: &Event) -> Result<(), Trouble> {
+    match content.map_or(Ok(true), |content| content.serve(server, event)) {
         Err(error) if error.is_fatal() => Err(error),
         _ => Ok(()),
     }
@@ -176,12 +246,16 @@ fn answer_in_turn(server: &Server, text: Option<&mut Selection>, event: &Event) 
 
 impl Transfer {
     /// Sends the next part; an empty one is the end.
-    fn send(&mut self, server: &Server, text: &[u8]) -> Result<(), Trouble> {
-        let rest = text.get(self.sent..).unwrap_or_default();
+    fn send(&mut self, server: &Server) -> Result<(), Trouble> {
+        let rest = self.bytes.get(self.sent..).unwrap_or_default();
         let part = &rest[..rest.len().min(PART)];
         server.connection.change_property8(PropMode::REPLACE, self.to, self.place, self.form, part)?;
         // Beyond the end once the empty part has been sent.
         self.sent += part.len().max(usize::from(part.is_empty()));
         Ok(())
+    }
+
+    fn is_over(&self) -> bool {
+        self.sent > self.bytes.len()
     }
 }

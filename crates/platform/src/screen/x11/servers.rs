@@ -13,9 +13,9 @@ use super::server::Server;
 use super::trouble::Trouble;
 use super::{capture, change, clipboard, input, scene, workspaces};
 use crate::screen::{
-    Access, Clipping, ClippingKind, ClippingLimits, Display, DisplaySelection, Frame, InputDone, InputJudge,
-    InputMode, InputPlan, Judge, Listing, Rect, ScreenError, Sources, Unreachable, Window, WindowChange,
-    Workspaces,
+    Access, ClipboardContent, ClipboardUse, Clipping, ClippingKind, ClippingLimits, Display,
+    DisplaySelection, Frame, InputDone, InputJudge, InputMode, InputPlan, Judge, Listing, Rect, ScreenError,
+    Sources, Unreachable, Window, WindowChange, Workspaces,
 };
 
 /// All X servers of this computer.
@@ -187,12 +187,33 @@ impl Servers {
             .map_err(|error| error.told(&address.id))
     }
 
+    pub(in crate::screen) fn save_clipboard(
+        &self,
+        display: Option<&str>,
+        limit: usize,
+        judge: &Judge,
+    ) -> Result<ClipboardContent, ScreenError> {
+        let address = self.server_of(display)?;
+        clipboard::save(&address, &self.kept.sources, limit, judge).map_err(|error| error.told(&address.id))
+    }
+
     pub(in crate::screen) fn set_clipboard(
         &self,
         display: Option<&str>,
-        text: Option<Arc<str>>,
+        content: Option<&Arc<ClipboardContent>>,
+        instead_of: Option<&Arc<ClipboardContent>>,
     ) -> Result<(), ScreenError> {
-        self.kept.set_clipboard(&self.server_of(display)?, text)
+        self.kept.set_clipboard(&self.server_of(display)?, content.cloned(), instead_of.cloned())
+    }
+
+    pub(in crate::screen) fn clipboard_use(
+        &self,
+        content: &Arc<ClipboardContent>,
+        window: &str,
+        pids: &[u32],
+    ) -> Result<ClipboardUse, ScreenError> {
+        let WindowPlace { address, number, .. } = self.find_window(window)?;
+        self.kept.clipboard_use(&address, content, number, pids)
     }
 
     pub(in crate::screen) fn act_if(

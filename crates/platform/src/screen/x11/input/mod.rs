@@ -11,5 +11,6 @@ mod target;
 
 pub(super) use inject::{Order, act, release, tidy};
 pub(super) use state::InputState;
+pub(super) use target::pid_of;
 
 pub use guard::serve_if_asked;

@@ -109,7 +109,8 @@ fn inner(
     Ok(found)
 }
 
-fn pid_of(server: &Server, client: u32) -> Result<Option<u32>, Trouble> {
+/// Returns the process of a client of the server, where the server shows it.
+pub(in super::super) fn pid_of(server: &Server, client: u32) -> Result<Option<u32>, Trouble> {
     if !server.abilities.processes {
         return Ok(None);
     }

@@ -1,0 +1,31 @@
+//! `app.unhide`: show the minimized windows of an application again.
+
+use crate::registry::prelude::*;
+use bailiwick_platform::screen::{WindowChange, WindowState};
+
+use super::changing::{ON_APP, Output, change, target};
+
+/// The operation.
+pub struct Op;
+
+impl Operation for Op {
+    const SPEC: OperationSpec = OperationSpec {
+        name: "app.unhide",
+        summary: "Show the minimized windows of an app again",
+        details: "Windows that its program hides itself stay hidden.",
+        example: r#"{"op":"app.unhide","target":"gedit:1234"}"#,
+        ..ON_APP
+    };
+    type Input = NoFields;
+    type Options = NoFields;
+    type Output = Output;
+    const JUDGED: JudgedFields<NoFields> = JudgedFields::NONE;
+}
+
+impl RunBlocking for Op {
+    fn run(cx: &Context, permit: &Permit, _: &NoFields, _: &NoFields) -> Result<Output, Failure> {
+        let app = target(cx, permit)?;
+        let windows: Vec<_> = app.windows.iter().filter(|it| it.state == WindowState::Minimised).collect();
+        change(cx, permit, &windows, WindowChange::Restore)
+    }
+}
