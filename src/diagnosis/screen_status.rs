@@ -8,7 +8,7 @@ use bailiwick_contract::{Capability, Failure, ScopeType};
 use bailiwick_engine::operations::screen::{AccessState, access_state, unavailable};
 use bailiwick_platform::screen::{Displays, Listing, Sources};
 use bailiwick_policy::{OwnFolders, RootPaths, Scope};
-use bailiwick_providers::display::without_private;
+use bailiwick_providers::display::{desktop_abilities, without_private};
 use bailiwick_providers::screen::withheld;
 
 use crate::installation::home::Home;
@@ -40,6 +40,21 @@ pub struct ScreenScopeOutput {
     pub withheld: usize,
 }
 
+/// Something that can be done on the primary display, or why not.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct AbilityOutput {
+    /// Its name.
+    pub name: &'static str,
+    /// Whether it can be done, where a scope grants it.
+    pub available: bool,
+    /// Why not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+    /// What you do about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fix: Option<String>,
+}
+
 /// `screen status`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ScreenStatusOutput {
@@ -49,6 +64,8 @@ pub struct ScreenStatusOutput {
     pub access: AccessState,
     /// The displays.
     pub displays: Vec<DisplayOutput>,
+    /// What can be done on the primary display, and what is missing.
+    pub abilities: Vec<AbilityOutput>,
     /// The scopes that show something of them.
     pub scopes: Vec<ScreenScopeOutput>,
 }
@@ -69,8 +86,8 @@ impl ScreenStatus {
     /// # Errors
     /// When the system refuses, or a scope cannot be compiled.
     pub fn of(home: &Home) -> Result<Self, Failure> {
-        let sources = without_private(Sources::of_this_process(), &home.dirs);
-        let listing = Displays::new(sources).list().map_err(unavailable)?;
+        let seen = Displays::new(without_private(Sources::of_this_process(), &home.dirs));
+        let listing = seen.list().map_err(unavailable)?;
         let config = home.config_if_there()?;
         let mut shown = Vec::new();
         for scope in config.iter().flat_map(|config| &config.scopes).filter(|scope| shows_screens(scope)) {
@@ -89,10 +106,17 @@ impl ScreenStatus {
             name: it.name.clone(),
             primary: it.primary,
         });
+        let abilities = desktop_abilities(&seen, &listing, None, &[]).into_iter().map(|it| AbilityOutput {
+            name: it.name,
+            available: it.why.is_none(),
+            why: it.why,
+            fix: it.fix,
+        });
         let output = ScreenStatusOutput {
             ok: true,
             access: access_state(&listing.access),
             displays: displays.collect(),
+            abilities: abilities.collect(),
             scopes,
         };
         Ok(Self { listing, output, words })

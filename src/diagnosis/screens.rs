@@ -13,6 +13,7 @@ use bailiwick_platform::dirs::Dirs;
 use bailiwick_platform::screen::{Access, Displays, Listing, ScreenError, Sources};
 
 use bailiwick_providers::display::{missing_programs, without_private};
+use bailiwick_providers::screen::{OCR_PACKAGE, has_ocr};
 
 use super::finding::Findings;
 
@@ -69,6 +70,7 @@ pub fn look(config: Option<&Config>, dirs: &Dirs, found: &mut Findings) {
     let Some(first) = scopes.iter().find(|scope| shows_something(scope)) else { return };
     let sources = without_private(Sources::of_this_process(), dirs);
     authority(found);
+    text_recognition(first, found);
     match listed(sources.clone()) {
         None => {
             found.warn(
@@ -85,6 +87,17 @@ pub fn look(config: Option<&Config>, dirs: &Dirs, found: &mut Findings) {
             );
         }
         Some(Ok(listing)) => displays(&sources, &listing, &first.id, found),
+    }
+}
+
+/// What screen.ocr needs.
+fn text_recognition(scope: &ScopeConfig, found: &mut Findings) {
+    if !has_ocr(&scope.policy.search_path) {
+        found.warn(
+            "screen-text",
+            "tesseract is not installed: screen.ocr reads no text",
+            format!("Install the package {OCR_PACKAGE}."),
+        );
     }
 }
 

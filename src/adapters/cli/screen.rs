@@ -43,6 +43,16 @@ pub fn status(home: &Home) -> Result<Report, Failure> {
             text.push_str(&format!("    {}\n", one_line(words)));
         }
     }
+    if !output.displays.is_empty() {
+        text.push_str("\nOn the primary display\n");
+        let (can, cannot): (Vec<_>, Vec<_>) = output.abilities.iter().partition(|it| it.available);
+        let names: Vec<&str> = can.iter().map(|it| it.name).collect();
+        text.push_str(&format!("  available: {}\n", names.join(", ")));
+        for it in cannot {
+            let words = [it.why.as_deref(), it.fix.as_deref()].into_iter().flatten().map(one_line);
+            text.push_str(&format!("  missing: {}: {}\n", it.name, words.collect::<Vec<_>>().join(". ")));
+        }
+    }
     text.push_str("\nScopes\n");
     for (scope, words) in output.scopes.iter().zip(&words) {
         text.push_str(&format!("  {}: {words}; {} windows withheld now\n", scope.scope, scope.withheld));

@@ -15,6 +15,7 @@ pub mod history;
 pub mod input;
 pub mod menu;
 pub mod package;
+pub mod permissions;
 pub mod process;
 pub mod screen;
 pub mod ui;
@@ -42,6 +43,7 @@ pub static FAMILIES: &[&Family] = &[
     &clipboard::FAMILY,
     &display::FAMILY,
     &app::FAMILY,
+    &permissions::FAMILY,
     &codex::FAMILY,
     &batch::FAMILY,
     &history::FAMILY,

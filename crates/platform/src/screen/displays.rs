@@ -59,9 +59,23 @@ impl Displays {
     /// # Errors
     ///
     /// [`ScreenError`] has them.
-    #[cfg(target_os = "linux")]
     pub fn accessibility_bus(&self, display: &str) -> Result<Option<String>, ScreenError> {
-        self.servers.accessibility_bus(display)
+        #[cfg(target_os = "linux")]
+        return self.servers.accessibility_bus(display);
+        #[cfg(not(target_os = "linux"))]
+        return Err(ScreenError::UnknownDisplay(display.to_owned()));
+    }
+
+    /// Returns whether a window manager runs on a display of an X server: without one nobody changes windows there.
+    ///
+    /// # Errors
+    ///
+    /// [`ScreenError`] has them.
+    pub fn has_window_manager(&self, display: &str) -> Result<bool, ScreenError> {
+        #[cfg(target_os = "linux")]
+        return self.servers.has_window_manager(display);
+        #[cfg(not(target_os = "linux"))]
+        return Err(ScreenError::UnknownDisplay(display.to_owned()));
     }
 
     /// Has a display of an X server name its accessibility bus.

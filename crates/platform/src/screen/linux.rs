@@ -38,6 +38,13 @@ impl Servers {
         }
     }
 
+    pub(super) fn has_window_manager(&self, display: &str) -> Result<bool, ScreenError> {
+        match self.session_of(display) {
+            Some(_) => Ok(false),
+            None => self.x11.has_window_manager(display),
+        }
+    }
+
     pub(super) fn name_accessibility_bus(&self, display: &str, bus: &str) -> Result<(), ScreenError> {
         self.x11.name_accessibility_bus(display, bus)
     }

@@ -3,6 +3,7 @@
 //! A display belongs to a scope and to the caller that made it. Its programs are jobs of the launcher: they end with
 //! their display, and with the service, however that ends.
 
+mod abilities;
 mod bus;
 mod desktop;
 mod folder;
@@ -10,6 +11,7 @@ mod leftovers;
 mod programs;
 mod start;
 
+pub use abilities::{DesktopAbility, desktop_abilities};
 pub use desktop::{Desktop, DisplayOwner, PrivateDisplays, without_private};
 pub use leftovers::remove_leftovers;
 pub use programs::{MissingProgram, missing_programs};

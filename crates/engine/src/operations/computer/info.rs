@@ -470,6 +470,7 @@ mod tests {
             "clipboard.",
             "display.",
             "app.",
+            "permissions.",
         ];
         let is_of_desktop = |line: &&str| desktop.iter().any(|family| line.starts_with(family));
         let (of_desktop, others): (Vec<_>, Vec<_>) =

@@ -104,18 +104,21 @@ pub(super) fn supported(server: &Server, root: WindowNumber) -> Result<Vec<u32>,
 }
 
 /// A window manager that runs has a window that says so of itself; one that has ended leaves the word on the root alone.
-pub(super) fn require_manager(server: &Server, root: WindowNumber) -> Result<(), Trouble> {
+pub(super) fn has_manager(server: &Server, root: WindowNumber) -> Result<bool, Trouble> {
     let read = |window: WindowNumber| -> Result<Option<u32>, Trouble> {
         let name = server.atoms._NET_SUPPORTING_WM_CHECK;
         let asked = server.connection.get_property(false, window, name, AtomEnum::WINDOW, 0, 1)?;
         let answer = gone(asked.reply().map_err(Trouble::from))?;
         Ok(answer.and_then(|answer| numbers(&answer).first().copied()))
     };
-    let own = match read(root)? {
-        Some(window) => read(window)? == Some(window),
-        None => false,
-    };
-    match own {
+    match read(root)? {
+        Some(window) => Ok(read(window)? == Some(window)),
+        None => Ok(false),
+    }
+}
+
+pub(super) fn require_manager(server: &Server, root: WindowNumber) -> Result<(), Trouble> {
+    match has_manager(server, root)? {
         true => Ok(()),
         false => Err(ScreenError::NoWindowManager(server.id.clone()).into()),
     }

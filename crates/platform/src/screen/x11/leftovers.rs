@@ -1,7 +1,7 @@
 //! What an X server leaves that was killed: the name of its socket, and its lock.
 
 use std::fs;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind, Write as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -42,7 +42,7 @@ fn remove_from(locks: &Path, sockets: &Path, number: u16, lock: &[u8]) -> bool {
         if fs::read(&aside).ok().as_deref() != Some(lock) {
             // A server has begun since.
             let _ = fs::hard_link(&aside, &path);
-        } else if fs::write(&own, format!("{:>10}\n", std::process::id())).is_ok()
+        } else if write_new(&own, &format!("{:>10}\n", std::process::id())).is_ok()
             && fs::hard_link(&own, &path).is_ok()
         {
             remove_socket(&sockets.join(format!("X{number}")));
@@ -53,6 +53,11 @@ fn remove_from(locks: &Path, sockets: &Path, number: u16, lock: &[u8]) -> bool {
         let _ = fs::remove_file(file);
     }
     true
+}
+
+/// Writes a file that is not there: anybody may put something under its name, such as a link.
+fn write_new(path: &Path, text: &str) -> io::Result<()> {
+    fs::File::create_new(path)?.write_all(text.as_bytes())
 }
 
 /// Removes the name of a socket of this user at which nobody listens.

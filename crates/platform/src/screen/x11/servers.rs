@@ -325,6 +325,15 @@ impl Servers {
         })
     }
 
+    pub(in crate::screen) fn has_window_manager(&self, display: &str) -> Result<bool, ScreenError> {
+        let (address, screen) = self.find(display).ok_or_else(|| self.unknown(display))?;
+        let display = display.to_owned();
+        self.kept.with(&address, move |server| {
+            known_screen(server, screen, &display)?;
+            change::has_manager(server, server.roots()[screen].root)
+        })
+    }
+
     pub(in crate::screen) fn name_accessibility_bus(
         &self,
         display: &str,

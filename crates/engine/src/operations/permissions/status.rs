@@ -1,0 +1,102 @@
+//! `permissions.status`: what can be done on a display, and what is missing.
+
+use crate::registry::prelude::*;
+use bailiwick_contract::FOR_USER;
+use bailiwick_policy::Scope;
+use bailiwick_providers::display::{DesktopAbility, desktop_abilities};
+
+use super::super::screen::{AccessState, access_state, unavailable};
+
+/// The operation.
+pub struct Op;
+
+/// What can be done.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Output {
+    /// Whether the displays can be read.
+    pub access: AccessState,
+    /// What there is to do on the display.
+    pub abilities: Vec<AbilityEntry>,
+}
+
+/// Something that can be done on the display, or why not.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AbilityEntry {
+    /// Its name.
+    pub name: &'static str,
+    /// `available`; `missing`: the display or the computer lacks something; `not_granted`: this scope or caller does not have the
+    /// right.
+    pub state: &'static str,
+    /// The right that it needs.
+    pub capability: Capability,
+    /// Why it is missing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+    /// What the user does about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fix: Option<String>,
+}
+
+impl Operation for Op {
+    const SPEC: OperationSpec = OperationSpec {
+        name: "permissions.status",
+        summary: "Show what can be done on a display, and what is missing",
+        details: "Pictures, text recognition, windows, elements, pointer and keyboard, the clipboard: each is asked of the display and of \
+                  this computer, and compared with the rights of the scope. `bailiwick screen status` shows the user the same.",
+        capabilities: &[&[
+            Capability::ScreenCapture,
+            Capability::WindowRead,
+            Capability::UiRead,
+            Capability::InputControl,
+            Capability::ClipboardRead,
+        ]],
+        effect: Effect::ReadOnly,
+        target: TargetRule::OptionalId("the id of a display; default the primary one"),
+        scope: ScopeNeed::DESKTOP,
+        platforms: &[],
+        options: &[],
+        timeout_seconds: 30,
+        threads: Threads::Blocking,
+        audited_fields: &[],
+        example: r#"{"op":"permissions.status"}"#,
+    };
+    type Input = NoFields;
+    type Options = NoFields;
+    type Output = Output;
+    const JUDGED: JudgedFields<NoFields> = JudgedFields::NONE;
+}
+
+impl RunBlocking for Op {
+    fn run(cx: &Context, permit: &Permit, _: &NoFields, _: &NoFields) -> Result<Output, Failure> {
+        let displays = &cx.service.displays;
+        let listing = displays.list().map_err(unavailable)?;
+        let scope = permit.needed_scope()?;
+        let folders = &scope.commands().hold().search_path;
+        let abilities = desktop_abilities(displays, &listing, permit.id(), folders);
+        let abilities: Vec<AbilityEntry> = abilities.into_iter().map(|it| entry(permit, scope, it)).collect();
+        let available = abilities.iter().filter(|it| it.state == "available").count();
+        cx.summarize(format!("{available} of {} available", abilities.len()));
+        Ok(Output { access: access_state(&listing.access), abilities })
+    }
+}
+
+fn entry(permit: &Permit, scope: &Scope, ability: DesktopAbility) -> AbilityEntry {
+    let DesktopAbility { name, capability, why, fix } = ability;
+    let is_granted = permit.allows(capability);
+    let state = match (&why, is_granted) {
+        (Some(_), _) => "missing",
+        (None, true) => "available",
+        (None, false) => "not_granted",
+    };
+    let fix = match state {
+        "not_granted" => Some(format!(
+            "{FOR_USER}`bailiwick scope allow {} {}` allows it.",
+            scope.id(),
+            capability.as_str()
+        )),
+        _ => fix.map(|fix| format!("{FOR_USER}{fix}")),
+    };
+    AbilityEntry { name, state, capability, why, fix }
+}

@@ -1,0 +1,86 @@
+//! What can be done on a display, and what is missing: asked of the display and of this computer.
+
+use std::path::PathBuf;
+
+use bailiwick_contract::Capability;
+use bailiwick_platform::screen::{Access, Displays, Listing, ScreenError};
+
+use crate::screen::{OCR_PACKAGE, has_ocr};
+
+/// Something that can be done on a display, or why not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DesktopAbility {
+    /// Its name, in words.
+    pub name: &'static str,
+    /// What a scope has to grant for it.
+    pub capability: Capability,
+    /// Why it cannot be done; none if it can.
+    pub why: Option<String>,
+    /// What the user does about it, where that is known.
+    pub fix: Option<String>,
+}
+
+/// Lists what can be done on a display: the primary one unless named. Programs are looked for in these folders; an empty list stands for
+/// the usual ones.
+pub fn desktop_abilities(
+    displays: &Displays,
+    listing: &Listing,
+    display: Option<&str>,
+    folders: &[PathBuf],
+) -> Vec<DesktopAbility> {
+    let no_pictures = match &listing.access {
+        Access::Granted => None,
+        Access::Denied { why, .. } | Access::NoDisplay { why } | Access::Unsupported { why } => {
+            Some(why.clone())
+        }
+        Access::NotDetermined { .. } => Some("the system has not been asked".to_owned()),
+        Access::NoPrivateDisplay => Some("there is no private display".to_owned()),
+        Access::Locked => Some("the session is locked".to_owned()),
+    };
+    // What pointer, keyboard, clipboard and elements need: an X server that answers.
+    let screen = displays.screen_of(display);
+    let no_server = screen.as_ref().err().map(|error| match error {
+        ScreenError::NoAccess(Access::Unsupported { why } | Access::NoDisplay { why }) => why.clone(),
+        ScreenError::NoAccess(_) => no_pictures.clone().unwrap_or_else(|| error.to_string()),
+        error => error.to_string(),
+    });
+    let of_display = |ask: &dyn Fn(&str) -> Result<bool, ScreenError>, lacks: &str| match &screen {
+        Err(_) => no_server.clone(),
+        Ok(display) => match ask(display) {
+            Ok(true) => None,
+            Ok(false) => Some(lacks.to_owned()),
+            Err(error) => Some(error.to_string()),
+        },
+    };
+    let ability = |name, capability, why: Option<String>, fix: &str| DesktopAbility {
+        fix: why.is_some().then(|| fix.to_owned()).filter(|fix| !fix.is_empty() && no_server.is_none()),
+        name,
+        capability,
+        why,
+    };
+    let no_manager = of_display(&|it| displays.has_window_manager(it), "no window manager runs there");
+    let no_elements = of_display(
+        &|it| displays.accessibility_bus(it).map(|bus| bus.is_some()),
+        "the display names no accessibility bus",
+    );
+    let no_text =
+        no_pictures.clone().or_else(|| (!has_ocr(folders)).then(|| "tesseract is not installed".to_owned()));
+    let mut all = vec![
+        ability("pictures", Capability::ScreenCapture, no_pictures, ""),
+        ability("text recognition", Capability::ScreenCapture, no_text, ""),
+        ability("windows", Capability::WindowRead, no_server.clone(), ""),
+        ability("window changes", Capability::WindowControl, no_manager, "Start one there, such as openbox."),
+        ability(
+            "elements",
+            Capability::UiRead,
+            no_elements,
+            "Log in to a desktop with accessibility (at-spi2-core).",
+        ),
+        ability("pointer and keyboard", Capability::InputControl, no_server.clone(), ""),
+        ability("clipboard", Capability::ClipboardRead, no_server.clone(), ""),
+    ];
+    if all[1].why.is_some() && !has_ocr(folders) {
+        all[1].fix = Some(format!("Install it; on Debian and Ubuntu: `apt-get install {OCR_PACKAGE}`."));
+    }
+    all
+}
