@@ -210,8 +210,8 @@ fn call_shows_an_operations_fields_and_lists_all_operations() {
     for family in bailiwick::operations::FAMILIES {
         for entry in family.operations {
             let (family, name) = entry.spec.name.split_once('.').expect("a family");
-            let starts = |line: &&str| line.starts_with(&format!("  {family} "));
-            assert!(all.out.lines().any(|line| starts(&line)), "{family}");
+            // Short families share a row.
+            assert!(all.out.contains(&format!("  {family} ")), "{family}");
             assert!(all.out.split_whitespace().any(|it| it == name), "{}", entry.spec.name);
         }
     }

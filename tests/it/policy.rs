@@ -429,6 +429,8 @@ fn ask_never_runs_anything() {
         let mut config = world.config(&[asked]);
         // A command that no rule allows is refused before anybody is asked.
         config.scopes[0].policy.allowed_commands = vec!["git *".into(), "npm *".into()];
+        // Those of its private displays.
+        config.scopes[0].policy.allow_windows = Some(true);
         // Pictures of the computer are taken in its scopes alone.
         let mut screen = config.scopes[0].clone();
         (screen.id, screen.scope_type, screen.roots) = ("screen".to_owned(), ScopeType::Computer, Vec::new());

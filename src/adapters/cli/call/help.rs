@@ -48,7 +48,7 @@ Operations, as FAMILY.NAME; `bailiwick call OPERATION --help` shows its fields:
                 None => lines.push(format!("  {family:<10} {name}")),
             }
         }
-        // Two short families share a row.
+        // Two short families share a row, where the second would be.
         let mut lines = lines.into_iter();
         if lines.len() == 1 && lines.as_slice()[0].len() < HALF {
             match left.take() {
@@ -59,7 +59,7 @@ Operations, as FAMILY.NAME; `bailiwick call OPERATION --help` shows its fields:
             }
             continue;
         }
-        for line in left.take().into_iter().chain(lines) {
+        for line in lines {
             let _ = writeln!(text, "{line}");
         }
     }
