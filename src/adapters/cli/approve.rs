@@ -27,8 +27,9 @@ use crate::installation::home::Home;
 use crate::installation::running::tickets_to_answer;
 use crate::installation::runtime;
 
-/// How often is looked for what comes: whether anything did, and all that waits. A process that ends changes no file.
+/// How long to wait between two checks whether anything has come or gone.
 const PEEK_EVERY: Duration = Duration::from_millis(20);
+/// After so many checks all that waits is read again, since a process that ends changes no file.
 const PEEKS: u32 = 25;
 /// How much of a line or of a command is shown, in characters.
 const SHOWN_CHARS: usize = 300;
@@ -167,7 +168,7 @@ impl Approver {
             Err(error) => return Ok(self.without_terminal(&waiting, &error)),
         };
         let (mut answered, mut refused, mut left) = (Vec::new(), Vec::new(), Vec::new());
-        // Whatever came before is looked for once more.
+        // Whatever came before is read once more.
         let mut seen = Change::default();
         if stays {
             tty.write("Whatever waits for you is asked here; Ctrl-C ends.\n")

@@ -20,8 +20,8 @@ pub struct DesktopAbility {
     pub fix: Option<String>,
 }
 
-/// Lists what can be done on a display: the primary one unless named. Programs are looked for in these folders; an empty list stands for
-/// the usual ones.
+/// Lists what can be done on a display: the primary one unless named. Programs are searched in `folders`; an empty list
+/// stands for the usual ones.
 pub fn desktop_abilities(
     displays: &Displays,
     listing: &Listing,
@@ -63,11 +63,16 @@ pub fn desktop_abilities(
         &|it| displays.accessibility_bus(it).map(|bus| bus.is_some()),
         "the display names no accessibility bus",
     );
-    let no_text =
-        no_pictures.clone().or_else(|| (!has_ocr(folders)).then(|| "tesseract is not installed".to_owned()));
-    let mut all = vec![
+    let lacks_ocr = !has_ocr(folders);
+    let text = DesktopAbility {
+        name: "text recognition",
+        capability: Capability::ScreenCapture,
+        why: no_pictures.clone().or_else(|| lacks_ocr.then(|| "tesseract is not installed".to_owned())),
+        fix: lacks_ocr.then(|| format!("Install it; on Debian and Ubuntu: `apt-get install {OCR_PACKAGE}`.")),
+    };
+    vec![
         ability("pictures", Capability::ScreenCapture, no_pictures, ""),
-        ability("text recognition", Capability::ScreenCapture, no_text, ""),
+        text,
         ability("windows", Capability::WindowRead, no_server.clone(), ""),
         ability("window changes", Capability::WindowControl, no_manager, "Start one there, such as openbox."),
         ability(
@@ -78,9 +83,5 @@ pub fn desktop_abilities(
         ),
         ability("pointer and keyboard", Capability::InputControl, no_server.clone(), ""),
         ability("clipboard", Capability::ClipboardRead, no_server.clone(), ""),
-    ];
-    if all[1].why.is_some() && !has_ocr(folders) {
-        all[1].fix = Some(format!("Install it; on Debian and Ubuntu: `apt-get install {OCR_PACKAGE}`."));
-    }
-    all
+    ]
 }

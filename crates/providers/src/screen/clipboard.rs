@@ -21,9 +21,9 @@ use crate::display::DisplayOwner;
 const FETCHED_WITHIN: Duration = Duration::from_secs(3);
 /// A program that asked for nothing for so long has fetched all that it wanted: several ask for one form after the other.
 const QUIET: Duration = Duration::from_millis(150);
-/// How often it is looked whether it has.
+/// How long to wait between two checks of that.
 const LOOK: Duration = Duration::from_millis(5);
-/// How often a display that does not answer is asked to take back what was there.
+/// How many times a display that does not answer is asked to take back what was there.
 const TRIES: usize = 3;
 
 /// How long content can be restored.

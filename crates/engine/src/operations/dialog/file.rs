@@ -24,7 +24,7 @@ pub struct Op;
 
 /// How long a dialog may take to show what was done, or to close: its program looks at the file first.
 const WITHIN: Duration = Duration::from_secs(10);
-/// How often is looked.
+/// How long to wait between two readings of the dialog.
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// What is done with the file.
