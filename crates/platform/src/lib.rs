@@ -11,6 +11,7 @@ compile_error!("Bailiwick is built for Linux, macOS and Windows: below, `unix` m
 pub mod accessibility;
 #[cfg(target_os = "linux")]
 mod bus_address;
+pub mod checksum;
 pub mod dirs;
 pub mod emulator;
 pub mod fs;

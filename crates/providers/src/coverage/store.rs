@@ -15,6 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use bailiwick_contract::{Cancel, Failure, id, time};
+use bailiwick_platform::checksum::checksum;
 use bailiwick_platform::fs::modes::{FileExt, OpenOptionsExt};
 use bailiwick_platform::fs::{
     Dir, FileId, FileLock, RelPath, RetentionClock, Secrecy, create_private_dir, new_private_file,
@@ -28,7 +29,7 @@ use super::walk::Walk;
 use crate::file::sha256_hex;
 
 /// What the state begins with: another form has another number.
-const FORM: u64 = 0x6261_696c_0000_0003;
+const FORM: u64 = 0x6261_696c_0000_0004;
 /// How much of contents is covered in the folders of one scope.
 const MAX_COVERED_BYTES: u64 = 384 << 20;
 /// How much the packs of all scopes take together, before those used longest ago go.
@@ -327,7 +328,11 @@ struct ScopeState {
 impl ScopeState {
     fn read(path: &Path) -> Option<Self> {
         let (bytes, _) = read_own_file(path, Secrecy::Secret, MAX_STATE_BYTES).ok()?;
-        let mut decoder = Decoder(&bytes);
+        let (state, sum) = bytes.split_last_chunk()?;
+        if checksum(&[state]).to_le_bytes() != *sum {
+            return None;
+        }
+        let mut decoder = Decoder(state);
         if decoder.number()? != FORM {
             return None;
         }
@@ -344,6 +349,8 @@ impl ScopeState {
         encoder.number(self.end);
         encoder.count(self.roots.len());
         self.roots.iter().for_each(|root| encoder.root(root));
+        // Damage that can be read would refuse commands, or be put back.
+        encoder.number(checksum(&[&encoder.0]));
         let path = folder.join("state.new");
         let _ = fs::remove_file(&path);
         new_private_file(&path)?.write_all(&encoder.0)?;
@@ -385,6 +392,27 @@ mod tests {
         let dir = Root::open(folder).and_then(|root| root.open_dir(&RelPath::root())).expect("opened");
         let roots = vec![CoveredRoot { dir, closed: HashSet::new() }];
         store.look(scope, roots, &|_| false, None, None, &Cancel::after(MAX_WALK)).expect("looked at")
+    }
+
+    #[test]
+    fn no_damage_of_a_state_is_read() {
+        let folder = std::env::temp_dir().join(format!("bailiwick-coverage-{}", id::new_id()));
+        let (store, root) = (CoverageStore::below(&folder.join("state")), folder.join("root"));
+        fs::create_dir_all(&root).expect("made");
+        fs::write(root.join("a"), "a").expect("written");
+        look(&store, &root);
+        let path = store.folder_of("app").join(STATE);
+        let whole = fs::read(&path).expect("it is there");
+        assert!(ScopeState::read(&path).is_some());
+        for at in 0..whole.len() {
+            let mut damaged = whole.clone();
+            damaged[at] ^= 0x80;
+            fs::write(&path, &damaged).expect("written");
+            assert!(ScopeState::read(&path).is_none(), "{at}");
+        }
+        look(&store, &root);
+        assert!(ScopeState::read(&path).is_some(), "it is made again");
+        fs::remove_dir_all(&folder).expect("removed");
     }
 
     #[test]

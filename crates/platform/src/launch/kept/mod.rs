@@ -15,7 +15,6 @@
 //! A keeper that is killed leaves nothing running at the full level. At the others the launcher kills what it
 //! left; where the launcher was killed before, what had detached itself from its parents stays.
 
-mod checksum;
 mod control;
 #[cfg_attr(unix, path = "files/unix.rs")]
 #[cfg_attr(windows, path = "files/windows.rs")]

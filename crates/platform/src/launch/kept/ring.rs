@@ -8,9 +8,9 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-use super::checksum::checksum;
 use super::files::Folder;
 use super::{Frame, Status, Stream};
+use crate::checksum::checksum;
 use crate::fs::modes::FileExt;
 
 /// The names of the files in the folder of a process.

@@ -10,8 +10,8 @@ use std::path::Path;
 
 use subtle::ConstantTimeEq;
 
-use super::checksum::checksum;
 use super::{State, Status, TerminalSize, files};
+use crate::checksum::checksum;
 use crate::fs::modes::FileExt;
 use crate::fs::new_private_file;
 use crate::launch::held::{Names, layer, open};

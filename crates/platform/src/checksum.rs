@@ -1,10 +1,11 @@
-//! A quick checksum against bytes that were written in part. It withstands accidents, not attacks.
+//! A quick checksum against bytes that were damaged or written in part. It withstands accidents, not attacks.
 
 /// An odd number without a pattern: 2^64 divided by the golden ratio.
 const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Returns the checksum of several pieces, one after the other.
-pub(super) fn checksum(pieces: &[&[u8]]) -> u64 {
+#[must_use]
+pub fn checksum(pieces: &[&[u8]]) -> u64 {
     let mut sum = FACTOR;
     for piece in pieces {
         sum = mix(sum, piece.len() as u64);
