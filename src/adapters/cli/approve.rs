@@ -20,6 +20,7 @@ use super::approve_phone;
 use super::args::ApproveArgs;
 use super::printer::{Paint, Printer, Report, failure_text, one_line, paint, printable};
 use super::scope;
+use crate::adapters::http::ApprovalForm;
 use crate::approvals::output::{ApproveListOutput, ApproveOutput};
 use crate::approvals::secrets::{self, Waiting, deliver, last_lines, not_claimed, secrets, unreadable};
 use crate::approvals::ticket::{self as approve_ticket, Answer, ApprovedRules, apply_rules};
@@ -68,6 +69,9 @@ enum Decision {
 /// # Errors
 /// `provider_unavailable` without a terminal, `not_found` for an unknown id, `cancelled` after Ctrl-C.
 pub fn run(home: &Home, printer: Printer, args: &ApproveArgs) -> Result<Report, Failure> {
+    if let Some(address) = args.phone {
+        ApprovalForm::check(address)?;
+    }
     let desk = Approver::open(home)?;
     let mut waiting = desk.waiting()?;
     if let Some(id) = &args.id {

@@ -100,23 +100,30 @@ enum Stage {
 }
 
 impl ApprovalForm {
+    /// Checks that an address is of a local network.
+    ///
+    /// # Errors
+    /// `invalid_request` for one that the whole internet could reach, or that is no single address.
+    pub fn check(address: SocketAddr) -> Result<(), Failure> {
+        if is_local(address.ip()) {
+            return Ok(());
+        }
+        let ip = address.ip();
+        let why = format!("`{ip}` is not an address of this computer in a local network");
+        Err(Failure::invalid("--phone", why)
+            .hint("Use one address, such as 192.168.1.20, by which the phone reaches this computer."))
+    }
+
     /// Binds the form to an address of a local network, and makes its link.
     ///
     /// # Errors
-    /// `invalid_request` for an address that the whole internet could reach or that is not one, `provider_unavailable` if it
-    /// cannot be bound.
+    /// As [`Self::check`]; `provider_unavailable` if it cannot be bound.
     pub async fn bind(
         address: SocketAddr,
         question: FormQuestion,
         events: UnboundedSender<FormEvent>,
     ) -> Result<Self, Failure> {
-        if !is_local(address.ip()) {
-            return Err(Failure::invalid(
-                "--phone",
-                format!("`{}` is not an address of this computer in a local network", address.ip()),
-            )
-            .hint("Use one address, such as 192.168.1.20, by which the phone reaches this computer."));
-        }
+        Self::check(address)?;
         let unavailable = |error: &dyn std::fmt::Display| {
             Failure::new(ErrorCode::ProviderUnavailable, format!("cannot listen on {address}: {error}"))
         };

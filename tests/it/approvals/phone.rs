@@ -224,6 +224,10 @@ async fn a_link_is_for_one_request_that_waits_and_for_a_local_network() {
         let answer = host.cli(&[&["approve"], words].concat());
         answer["error"]["code"].as_str().unwrap_or_else(|| panic!("{answer:#}")).to_owned()
     };
+    // What is wrong with an address is said also where nothing waits.
+    for address in ["0.0.0.0", "8.8.8.8:80"] {
+        assert_eq!(refused(&["--phone", address]), "invalid_request", "{address}");
+    }
     let one = ticket(&host.send(write("a.txt", "x")).await);
     ticket(&host.send(write("b.txt", "x")).await);
     assert_eq!(refused(&["--phone", "127.0.0.1"]), "invalid_request", "two wait");
