@@ -6,6 +6,9 @@ mod commands;
 // Windows of GTK on X servers.
 #[cfg(target_os = "linux")]
 mod windows;
+// The same, and private displays.
+#[cfg(target_os = "linux")]
+mod windows_sweep;
 
 use std::fs;
 

@@ -45,7 +45,7 @@ Gtk.main()
 "#;
 
 /// Waits for the dialog of a title, and returns its snapshot.
-async fn dialog(host: &TestService, title: &str, process: &str) -> String {
+pub async fn dialog(host: &TestService, title: &str, process: &str) -> String {
     let shown = window(host, title, process).await;
     loop {
         let listed = host.send(json!({"op": "dialog.list", "target": shown})).await;
@@ -58,7 +58,7 @@ async fn dialog(host: &TestService, title: &str, process: &str) -> String {
     }
 }
 
-fn file(snapshot: &str, path: &str, mode: &str) -> Value {
+pub fn file(snapshot: &str, path: &str, mode: &str) -> Value {
     json!({"op": "dialog.file", "target": snapshot, "input": {"path": path, "mode": mode}})
 }
 

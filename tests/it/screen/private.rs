@@ -46,7 +46,7 @@ window.show_all()
 Gtk.main()
 "#;
 
-pub(super) fn scope() -> TestScope {
+pub fn scope() -> TestScope {
     for program in ["Xvfb", "openbox", "dbus-daemon"] {
         require_program(program);
     }
@@ -56,18 +56,18 @@ pub(super) fn scope() -> TestScope {
     TestScope::new().with_capabilities(CAPABILITIES).with_policy(policy).with_copy("other")
 }
 
-pub(super) async fn create(host: &TestService) -> String {
+pub async fn create(host: &TestService) -> String {
     let made = host.data(json!({"op": "display.create", "input": {"width": 640, "height": 480}})).await;
     made["display"].as_str().expect("a display").to_owned()
 }
 
-pub(super) async fn launch(host: &TestService, script: &str) -> String {
+pub async fn launch(host: &TestService, script: &str) -> String {
     let launched = host.data(json!({"op": "app.launch", "input": {"command": ["python3", script]}})).await;
     launched["processId"].as_str().expect("a process").to_owned()
 }
 
 /// Waits for the window of a title, and returns its id.
-pub(super) async fn window(host: &TestService, title: &str, process: &str) -> String {
+pub async fn window(host: &TestService, title: &str, process: &str) -> String {
     loop {
         let listed = host.data(json!({"op": "window.list"})).await;
         let windows = listed["windows"].as_array().expect("windows");

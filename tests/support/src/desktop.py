@@ -224,6 +224,51 @@ def widgets():
         add(scrolled)
 
 
+def named():
+    # Every text has that of the title.
+    text = sys.argv[2]
+    bar = Gtk.MenuBar()
+    bar.append(menu(f"File {text}", entry(f"Print {text}")))
+    field, status, combo = Gtk.Entry(), Gtk.Label(label=f"Not saved {text}"), Gtk.ComboBoxText()
+    field.set_text(text)
+    field.get_accessible().set_name(f"Name {text}")
+    for name in ("One", "Two"):
+        combo.append_text(f"{name} {text}")
+    combo.set_active(0)
+    folds = Gtk.Expander(label=f"More {text}")
+    folds.add(Gtk.Label(label=f"Unfolded {text}"))
+    save = button(f"Save {text}", "save")
+    save.connect("clicked", lambda _: status.set_text(f"Saved {text}" if status.get_text()[0] == "N" else f"Not saved {text}"))
+    add(bar, field, combo, folds, save, status)
+
+
+def named_dialog():
+    text = sys.argv[2]
+    dialog, name, status = Gtk.Dialog(title=f"Ask {text}", transient_for=window), Gtk.Entry(), Gtk.Label(label=text)
+    name.set_text(text)
+    name.get_accessible().set_name(f"File {text}")
+    dialog.get_content_area().add(status)
+    dialog.get_content_area().add(name)
+    dialog.add_button("Cancel", Gtk.ResponseType.CANCEL)
+    dialog.add_button(f"Save {text}", Gtk.ResponseType.OK)
+
+    def response(it, answer):
+        status.set_text(f"Saved {text}") if answer == Gtk.ResponseType.OK else it.destroy()
+
+    dialog.connect("response", response)
+    dialog.show_all()
+
+
+def password():
+    # A dialog of the window that asks for a secret.
+    dialog, hidden = Gtk.Dialog(title="Password", transient_for=window), Gtk.Entry()
+    hidden.set_visibility(False)
+    dialog.get_content_area().add(hidden)
+    dialog.add_button("OK", Gtk.ResponseType.OK)
+    dialog.connect("response", lambda it, _: it.destroy())
+    dialog.show_all()
+
+
 def change(words):
     if words[0] == "text":
         text = written.get_buffer()
@@ -238,6 +283,10 @@ def change(words):
         GLib.idle_add(ask)
     elif words[0] == "message":
         GLib.idle_add(message)
+    elif words[0] == "password":
+        GLib.idle_add(password)
+    elif words[0] == "dialog":
+        GLib.idle_add(named_dialog)
     elif words[0] == "child":
         # A process of this name, which ends with this program.
         program = os.path.join(os.environ["HOME"], words[1])
@@ -329,6 +378,8 @@ if KIND == "form":
     form()
 elif KIND == "widgets":
     widgets()
+elif KIND == "named":
+    named()
 elif KIND == "list":
     add(items)
     rebuild(["1", "2", "3"])

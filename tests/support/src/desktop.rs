@@ -36,7 +36,7 @@ pub struct Desktop {
 }
 
 impl Desktop {
-    /// Starts one with a window of a kind, `form`, `widgets`, `list`, `grid`, `pad` or `ends`, and of a title.
+    /// Starts one with a window of a kind, `form`, `widgets`, `named`, `list`, `grid`, `pad` or `ends`, and of a title.
     pub fn start(kind: &str, title: &str) -> Self {
         require_program("dbus-daemon");
         let folder = TemporaryFolder::new();

@@ -148,9 +148,10 @@ impl SecretHandles {
         let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
         if known.is_matcher_stale {
             let values = known.distinct.iter().map(|at| &*known.secrets[*at].value);
-            let values =
-                values.flat_map(|value| [Some(Cow::Borrowed(value)), escaped(value).map(Cow::Owned)]);
-            let values = values.flatten().map(|value| value.into_owned().into_bytes());
+            let values = values.flat_map(|value| {
+                let forms = [escaped(value), in_uri(value, ""), in_uri(value, OF_PATHS)];
+                [value.to_owned()].into_iter().chain(forms.into_iter().flatten())
+            });
             known.matcher =
                 AhoCorasickBuilder::new().match_kind(MatchKind::LeftmostLongest).build(values).ok();
             known.is_matcher_stale = false;
@@ -257,6 +258,17 @@ pub(super) fn is_distinct(value: &str) -> bool {
 fn escaped(value: &str) -> Option<String> {
     const ESCAPED: [char; 3] = ['\\', '"', '\t'];
     value.contains(ESCAPED).then(|| value.replace('\\', "\\\\").replace('"', "\\\"").replace('\t', "\\t"))
+}
+
+/// What stays as it is in the paths of URIs, beside letters, digits, `-`, `.`, `_` and `~`.
+const OF_PATHS: &str = "!$&'()*+,;=:@/";
+
+/// Returns a value as it is in URIs, such as those of files on the clipboard; `None` where that is the value.
+fn in_uri(value: &str, kept: &str) -> Option<String> {
+    let stays =
+        |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) || kept.as_bytes().contains(&byte);
+    let form = |byte: u8| if stays(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };
+    (!value.bytes().all(stays)).then(|| value.bytes().map(form).collect())
 }
 
 /// Returns whether a byte means nothing to any shell.
