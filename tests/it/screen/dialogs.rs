@@ -6,6 +6,8 @@ use super::elements::{element, lines, see, service};
 use super::input;
 use super::scope::refusal;
 use support::desktop::Desktop;
+use support::patience::eventually;
+use support::scope::TestScope;
 use support::service::TestService;
 
 fn ask(op: &str, target: &str, input: Value) -> Value {
@@ -225,5 +227,60 @@ async fn a_dialog_of_what_bailiwick_runs_in_is_the_users() {
         let answer = host.send(request.clone()).await;
         assert_eq!(refusal(&answer), ("permission_denied", "screen", "bailiwick-windows"), "{request}");
     }
+    assert_eq!(desktop.received(), Vec::<String>::new());
+}
+
+/// Starts a service whose scope changes windows.
+fn service_that_closes(desktop: &Desktop) -> TestService {
+    let scope = json!({
+        "id": "app", "type": "computer", "capabilities": ["ui:read", "window:read", "window:control"],
+        "policy": {"allowWindows": true},
+    });
+    TestScope::new().with_scopes(&[scope]).with_sources(desktop.sources()).host()
+}
+
+/// Asks for a window to be closed, by each operation that could, as a dry run and in earnest. Returns the codes.
+async fn codes_of_closing(host: &TestService, window: &str) -> Vec<String> {
+    let mut codes = Vec::new();
+    for op in ["window.close", "app.quit"] {
+        for options in [json!({"dryRun": true}), json!({})] {
+            let request = json!({"scope": "app", "op": op, "target": window, "options": options});
+            let answer = host.send(request).await;
+            let (code, _, rule) = refusal(&answer);
+            codes.push(if rule.is_empty() { code.to_owned() } else { rule.to_owned() });
+        }
+    }
+    codes
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_window_that_asks_for_a_secret_is_closed_by_the_user_alone() {
+    let mut desktop = Desktop::start("login", "Log in");
+    let _manager = desktop.server.manage();
+    let host = service_that_closes(&desktop);
+    assert_eq!(codes_of_closing(&host, &desktop.window()).await, ["secure_field"; 4]);
+    assert_eq!(desktop.received(), Vec::<String>::new());
+    // Nor is the window behind such a dialog, which would go with it.
+    let mut desktop = Desktop::start("list", "Rows");
+    let _manager = desktop.server.manage();
+    desktop.change("password");
+    eventually("the dialog is there", || {
+        let windows = desktop.server.displays().list().expect("a listing").windows;
+        windows.iter().any(|it| it.title == "Password" && it.owner == Some(desktop.window()))
+    });
+    let host = service_that_closes(&desktop);
+    assert_eq!(codes_of_closing(&host, &desktop.window()).await, ["secure_field"; 4]);
+    assert_eq!(desktop.received(), Vec::<String>::new());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_window_in_which_bailiwick_runs_is_closed_by_the_user_alone() {
+    let mut desktop = Desktop::start("list", "Rows");
+    let _manager = desktop.server.manage();
+    let program = support::program();
+    let program = program.file_name().expect("a name").to_string_lossy().into_owned();
+    desktop.change(&format!("child {program}"));
+    let host = service_that_closes(&desktop);
+    assert_eq!(codes_of_closing(&host, &desktop.window()).await, ["bailiwick-windows"; 4]);
     assert_eq!(desktop.received(), Vec::<String>::new());
 }

@@ -3,6 +3,7 @@
 use crate::registry::prelude::*;
 use bailiwick_platform::screen::WindowChange;
 
+use super::super::window::judge_closing;
 use super::changing::{ON_APP, Output, change, target};
 
 /// The operation.
@@ -27,6 +28,7 @@ impl RunBlocking for Op {
     fn run(cx: &Context, permit: &Permit, _: &NoFields, _: &NoFields) -> Result<Output, Failure> {
         let app = target(cx, permit)?;
         let windows: Vec<_> = app.windows.iter().collect();
+        judge_closing(cx, permit, &windows.iter().map(|window| window.id.as_str()).collect::<Vec<_>>())?;
         change(cx, permit, &windows, WindowChange::Close)
     }
 }

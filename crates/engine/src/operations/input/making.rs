@@ -8,7 +8,7 @@ use bailiwick_contract::ErrorCode;
 use bailiwick_platform::accessibility::{Role, State};
 use bailiwick_platform::screen::{InputMode, InputStep, Receiver};
 use bailiwick_policy::Scope;
-use bailiwick_providers::elements::{ActionEffect, SceneError, scene};
+use bailiwick_providers::elements::{ActionEffect, SceneError, WindowScene, scene};
 use bailiwick_providers::screen::{
     Act, ClosedProcesses, InputOrder, InputSeen, InputTurn, NoTurn, act_if, release_input,
 };
@@ -198,16 +198,7 @@ impl<'a> Seat<'a> {
     /// the time.
     pub fn judge_elements(&self, window: Option<&str>, is_typed: bool) -> Result<(), Failure> {
         let Some(window) = window else { return Ok(()) };
-        let service = &self.cx.service;
-        let (source, rules) = (service.elements.source.as_ref(), self.permit.screen()?);
-        let read = || scene(&service.displays, source, rules, window);
-        // Titles change while one types. One that never rests would keep the elements from being judged.
-        let changes = |read: &Result<_, SceneError>| matches!(read, Err(SceneError::Changed(_)));
-        let read = (1..LOOKS_AT_ELEMENTS).fold(read(), |last, _| if changes(&last) { read() } else { last });
-        let scene = match read {
-            Ok(scene) => scene,
-            Err(error) => return of_elements(error).map_or(Ok(()), Err),
-        };
+        let Some(scene) = scene_to_judge(self.cx, self.permit, window)? else { return Ok(()) };
         ui::judge_window(&self.closed, &scene)?;
         let is_secure = |it: &bailiwick_platform::accessibility::Element| {
             it.role == Role::PasswordField && it.states.has(State::Focused)
@@ -233,6 +224,27 @@ impl<'a> Seat<'a> {
             self.cx.cancel.check()?;
             self.judge(watched.clone())?;
         }
+    }
+}
+
+/// Reads the elements of a window to judge it by them; nothing where its program tells none.
+///
+/// # Errors
+/// `target_unresponsive` where its program hangs; `conflict` where its title changes all the time.
+pub(in crate::operations) fn scene_to_judge(
+    cx: &Context,
+    permit: &Permit,
+    window: &str,
+) -> Result<Option<WindowScene>, Failure> {
+    let (displays, source, rules) =
+        (&cx.service.displays, cx.service.elements.source.as_ref(), permit.screen()?);
+    let read = || scene(displays, source, rules, window);
+    // Titles change while one types. One that never rests would keep the elements from being judged.
+    let changes = |read: &Result<_, SceneError>| matches!(read, Err(SceneError::Changed(_)));
+    let read = (1..LOOKS_AT_ELEMENTS).fold(read(), |last, _| if changes(&last) { read() } else { last });
+    match read {
+        Ok(scene) => Ok(Some(scene)),
+        Err(error) => of_elements(error).map_or(Ok(None), Err),
     }
 }
 

@@ -16,7 +16,7 @@ mod r#type;
 use crate::registry::{Entry, Family};
 
 pub(super) use keys::Chord;
-pub(super) use making::{INPUT, Options, Seat, app_of, check_foreground, steps, window_of};
+pub(super) use making::{INPUT, Options, Seat, app_of, check_foreground, scene_to_judge, steps, window_of};
 pub(super) use point::InputTarget;
 pub(super) use refusal::prompt;
 

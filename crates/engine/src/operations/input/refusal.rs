@@ -67,10 +67,10 @@ pub(super) fn refused(error: InputError) -> Failure {
 pub(in crate::operations) fn prompt() -> Failure {
     Failure::denied(
         "bailiwick-windows",
-        "the window is one in which Bailiwick or the client that asks runs: it gets no input",
+        "the window is one in which Bailiwick or the client that asks runs: only the user uses and closes it",
     )
     .at_stage(StageName::Screen)
-    .hint("Only the user answers there.")
+    .hint("For the user: answer or close it yourself.")
 }
 
 /// Creates the failure of a display that made no input.

@@ -1,4 +1,5 @@
-//! Whether something may be pressed, set or typed in a window: the one judge of `ui.*`, `menu.*`, `dialog.*` and `input.*`.
+//! Whether something may be pressed, set or typed in a window, or it may be closed: the one judge of `ui.*`, `menu.*`, `dialog.*`,
+//! `input.*`, `window.close` and `app.quit`.
 
 use bailiwick_contract::{ErrorCode, Failure};
 use bailiwick_providers::elements::WindowScene;
@@ -24,6 +25,17 @@ pub(in crate::operations) fn judge_window(
     if scene.has_terminal() {
         return Err(terminal());
     }
+    judge_prompt(closed, scene)
+}
+
+/// Judges whether a window is one that only the user answers, by its program and by what it shows.
+///
+/// # Errors
+/// `permission_denied` for what Bailiwick runs in, `secure_field` for a dialog that asks for a secret.
+pub(in crate::operations) fn judge_prompt(
+    closed: &ClosedProcesses,
+    scene: &WindowScene,
+) -> Result<(), Failure> {
     if closed.has(scene.window.pid) {
         return Err(prompt());
     }

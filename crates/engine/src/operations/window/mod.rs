@@ -12,6 +12,7 @@ mod set_bounds;
 use crate::registry::{Entry, Family};
 
 pub(super) use changing::{CHANGE, changed, refused};
+pub(super) use close::judge_closing;
 
 /// The family's table.
 pub static FAMILY: Family =
