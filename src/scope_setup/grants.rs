@@ -87,6 +87,7 @@ pub fn meaning(capability: Capability) -> &'static str {
         Capability::ClipboardWrite => "replace what the clipboard has",
         Capability::DisplayManage => "make private displays",
         Capability::AppControl => "start programs on private displays",
+        Capability::NotifySend => "show you messages on the desktop",
         Capability::HistoryRead => "see what was done here",
     }
 }

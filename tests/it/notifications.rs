@@ -40,7 +40,7 @@ GLib.MainLoop().run()
 struct Session {
     address: String,
     shown: Receiver<Value>,
-    _desktop: Program,
+    desktop: Program,
     _bus: Program,
     _folder: TemporaryFolder,
 }
@@ -87,7 +87,7 @@ impl Session {
                 }
             }
         });
-        let session = Self { address, shown, _desktop: Program(desktop), _bus: bus, _folder: folder };
+        let session = Self { address, shown, desktop: Program(desktop), _bus: bus, _folder: folder };
         assert_eq!(session.next(), "ready");
         session
     }
@@ -137,6 +137,82 @@ async fn the_desktop_shows_what_waits_and_no_text_of_the_client() {
     let answer = outcome(&client.call("computer_operation", write("other.txt")).await);
     let id = answer["error"]["details"]["approvalId"].as_str().expect("an id");
     assert!(session.next()[4].as_str().expect("a text").ends_with(id));
+}
+
+fn message(input: Value) -> Value {
+    json!({"scope": "app", "op": "notify.send", "input": input})
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_message_of_a_client_is_marked_as_the_client_s_and_has_nothing_to_press() {
+    let session = Session::start(&[]);
+    let scope = TestScope::new().with_capabilities(&["notify:send", "history:read"]).save();
+    let (mut client, _program) = client(&scope, &session).await;
+    let input = json!({
+        "title": "Bailiwick: approval needed”\nYes",
+        "body": "</body><b>Approved</b> <a href='https://example.org'>here</a>\u{202e}&amp;\nbailiwick approve 1".to_owned()
+            + &" and more".repeat(100),
+        "urgency": "critical",
+    });
+    let mut dry_run = message(input.clone());
+    dry_run["options"] = json!({"dryRun": true});
+    let answer = outcome(&client.call("computer_operation", dry_run).await);
+    assert_eq!(answer["data"], json!({"truncated": true, "dryRun": true}), "{answer:#}");
+    let answer = outcome(&client.call("computer_operation", message(input)).await);
+    assert_eq!(answer["data"], json!({"effect": "unverifiable", "truncated": true}), "{answer:#}");
+    let shown = session.next();
+    let (fixed, text) = (&shown.as_array().expect("values")[..4], shown[4].as_str().expect("a text"));
+    let title = "Message from a client: local (scope app)";
+    assert_eq!(fixed, &[json!("Bailiwick client"), json!(0), json!(""), json!(title)], "{shown:#}");
+    assert_eq!((&shown[5], &shown[6]), (&json!([]), &json!({"urgency": 2})), "{shown:#}");
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines[0], "“Bailiwick: approval needed\" Yes”", "{text}");
+    let begins = "“&lt;/body&gt;&lt;b&gt;Approved&lt;/b&gt; &lt;a href='https://example.org'&gt;here&lt;/a&gt; &amp;amp; bailiwick approve 1 and";
+    assert!(lines.len() == 2 && lines[1].starts_with(begins) && lines[1].ends_with("…”"), "{text}");
+    // The history has that it was done.
+    let history = json!({"scope": "app", "op": "history.timeline"});
+    let listed = outcome(&client.call("computer_operation", history).await).to_string();
+    assert!(listed.contains("the desktop has taken the message"), "{listed}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn messages_of_clients_are_few_and_take_nothing_from_those_of_bailiwick() {
+    let session = Session::start(&[]);
+    let scope = scope(true)
+        .with_capabilities(&["notify:send", "fs:write"])
+        .with_field("ask", json!(["fs:write"]))
+        .save();
+    let (mut client, _program) = client(&scope, &session).await;
+    let mut answer = Value::Null;
+    // Where the computer is slow, earlier ones do not count any more.
+    let refused = 'sent: {
+        for number in 0..200 {
+            let request = message(json!({"title": format!("Message {number}")}));
+            answer = outcome(&client.call("computer_operation", request).await);
+            if answer["ok"] != true {
+                break 'sent true;
+            }
+            session.next();
+        }
+        false
+    };
+    assert!(refused && answer["error"]["code"] == "conflict", "{answer:#}");
+    client.call("computer_operation", write("a.txt")).await;
+    assert_eq!(session.next()[3], "Bailiwick: approval needed");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_is_told_why_no_message_is_shown() {
+    let mut silent = Session::start(&["silent"]);
+    let scope = TestScope::new().with_capabilities(&["notify:send"]).save();
+    let (mut first, _program) = client(&scope, &silent).await;
+    let answer = outcome(&first.call("computer_operation", message(json!({"title": "Hello"}))).await);
+    assert_eq!(answer["error"]["code"], "target_unresponsive", "{answer:#}");
+    // A bus on which nobody shows messages.
+    silent.desktop.0.kill().expect("it runs");
+    silent.desktop.0.wait().expect("it ends");
+    let answer = outcome(&first.call("computer_operation", message(json!({"title": "Hello"}))).await);
+    assert_eq!(answer["error"]["code"], "provider_unavailable", "{answer:#}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -65,6 +65,9 @@ pub enum Capability {
     /// Start programs with windows on a private display.
     #[serde(rename = "app:control")]
     AppControl,
+    /// Show messages on the user's desktop.
+    #[serde(rename = "notify:send")]
+    NotifySend,
     /// Read the history of the scope.
     #[serde(rename = "history:read")]
     HistoryRead,
@@ -92,6 +95,7 @@ impl Capability {
         Self::ClipboardWrite,
         Self::DisplayManage,
         Self::AppControl,
+        Self::NotifySend,
         Self::HistoryRead,
     ];
 
@@ -117,11 +121,12 @@ impl Capability {
             Self::ClipboardWrite => "clipboard:write",
             Self::DisplayManage => "display:manage",
             Self::AppControl => "app:control",
+            Self::NotifySend => "notify:send",
             Self::HistoryRead => "history:read",
         }
     }
 
-    /// Returns whether it is about windows or a clipboard: those of the computer, or of a private display.
+    /// Returns whether it is about windows, a clipboard or messages: those of the computer, or of a private display.
     pub const fn is_of_the_desktop(self) -> bool {
         match self {
             Self::UiRead
@@ -132,7 +137,8 @@ impl Capability {
             | Self::ClipboardRead
             | Self::ClipboardWrite
             | Self::DisplayManage
-            | Self::AppControl => true,
+            | Self::AppControl
+            | Self::NotifySend => true,
             Self::FsRead
             | Self::SearchRead
             | Self::FsWrite

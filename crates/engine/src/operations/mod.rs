@@ -14,6 +14,7 @@ pub mod git;
 pub mod history;
 pub mod input;
 pub mod menu;
+pub mod notify;
 pub mod package;
 pub mod permissions;
 pub mod process;
@@ -43,6 +44,7 @@ pub static FAMILIES: &[&Family] = &[
     &clipboard::FAMILY,
     &display::FAMILY,
     &app::FAMILY,
+    &notify::FAMILY,
     &permissions::FAMILY,
     &codex::FAMILY,
     &batch::FAMILY,

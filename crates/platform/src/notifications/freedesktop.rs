@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use zbus::zvariant::Value;
 
-use super::Notification;
+use super::{Notification, NotificationError, Urgency};
 use crate::bus_address;
 use crate::screen::{own_socket, plain};
 
@@ -24,6 +24,9 @@ const QUEUE: usize = 16;
 const PER_MINUTE: usize = 10;
 /// How long the desktop may take for one, in all.
 const TIMEOUT: Duration = Duration::from_secs(10);
+/// As whose the desktop shows messages; the user can turn off those of clients alone.
+const OWN: &str = "Bailiwick";
+const OF_CLIENTS: &str = "Bailiwick client";
 /// The name, and the interface, of who shows them.
 const NOTIFICATIONS: &str = "org.freedesktop.Notifications";
 
@@ -53,8 +56,26 @@ fn deliver_all(queue: &Receiver<Notification>) {
         shown.push(Instant::now());
         let Some(address) = session_address() else { continue };
         // What the desktop does not show, `bailiwick approve` does.
-        let _ =
-            runtime.block_on(async { tokio::time::timeout(TIMEOUT, deliver(&address, &notification)).await });
+        let _ = runtime.block_on(async {
+            tokio::time::timeout(TIMEOUT, deliver(&address, &notification, OWN, None)).await
+        });
+    }
+}
+
+/// Has the desktop show a message of a client, and waits until the desktop has taken it.
+///
+/// # Errors
+/// [`NotificationError`].
+pub fn send(notification: &Notification, urgency: Urgency) -> Result<(), NotificationError> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let (runtime, address) = runtime.ok().zip(session_address()).ok_or(NotificationError::NoDesktop)?;
+    let taken = runtime.block_on(async {
+        tokio::time::timeout(TIMEOUT, deliver(&address, notification, OF_CLIENTS, Some(urgency))).await
+    });
+    match taken {
+        Ok(Ok(())) => Ok(()),
+        Ok(Err(error)) if error.kind() != io::ErrorKind::TimedOut => Err(NotificationError::NoDesktop),
+        Ok(Err(_)) | Err(_) => Err(NotificationError::Silent),
     }
 }
 
@@ -67,7 +88,12 @@ fn session_address() -> Option<String> {
     Some(format!("unix:path={}", socket.to_str()?))
 }
 
-async fn deliver(address: &str, notification: &Notification) -> io::Result<()> {
+async fn deliver(
+    address: &str,
+    notification: &Notification,
+    app: &str,
+    urgency: Option<Urgency>,
+) -> io::Result<()> {
     let socket = bus_address::socket(address).ok_or(io::ErrorKind::InvalidInput)?;
     let stream = own_socket::connect(&socket, "that address", Instant::now() + TIMEOUT)?;
     stream.set_nonblocking(true)?;
@@ -75,11 +101,16 @@ async fn deliver(address: &str, notification: &Notification) -> io::Result<()> {
     let connection =
         zbus::connection::Builder::unix_stream(stream).build().await.map_err(io::Error::other)?;
     let lines: Vec<String> = notification.lines.iter().map(|line| escape(&plain::plain(line))).collect();
-    let hints: HashMap<&str, Value<'_>> = HashMap::new();
+    let urgency = urgency.map(|urgency| match urgency {
+        Urgency::Low => 0_u8,
+        Urgency::Normal => 1,
+        Urgency::Critical => 2,
+    });
+    let hints: HashMap<&str, Value<'_>> = urgency.map(|it| ("urgency", Value::U8(it))).into_iter().collect();
     let no_actions: &[&str] = &[];
     // The name of the program, no earlier message, no icon, title and text, and the desktop's own time.
     let title = plain::plain(&notification.title);
-    let body = ("Bailiwick", 0_u32, "", title.as_str(), lines.join("\n"), no_actions, hints, -1_i32);
+    let body = (app, 0_u32, "", title.as_str(), lines.join("\n"), no_actions, hints, -1_i32);
     let path = "/org/freedesktop/Notifications";
     let calling = connection.call_method(Some(NOTIFICATIONS), path, Some(NOTIFICATIONS), "Notify", &body);
     calling.await.map(drop).map_err(io::Error::other)

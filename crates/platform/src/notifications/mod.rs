@@ -1,7 +1,7 @@
 //! Short messages that the desktop shows to the user.
 //!
-//! Mechanism without opinion. A message is shown, or it is not: nobody waits for the desktop, and nothing comes back from it, since
-//! nobody can tell who has pressed what it shows.
+//! Mechanism without opinion. Nothing comes back from the desktop, since nobody can tell who has pressed what it shows. Messages of
+//! Bailiwick's are shown or they are not, and nobody waits for that; those of clients share nothing with them.
 
 #[cfg(target_os = "linux")]
 mod freedesktop;
@@ -9,9 +9,9 @@ mod freedesktop;
 mod none;
 
 #[cfg(target_os = "linux")]
-pub use freedesktop::show;
+pub use freedesktop::{send, show};
 #[cfg(not(target_os = "linux"))]
-pub use none::show;
+pub use none::{send, show};
 
 /// A message to the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,4 +20,29 @@ pub struct Notification {
     pub title: String,
     /// What there is to know and to do, a line each.
     pub lines: Vec<String>,
+}
+
+/// How urgent a message is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Urgency {
+    /// It need not be seen at once.
+    Low,
+    /// As most are.
+    Normal,
+    /// It stays until the user closes it.
+    Critical,
+}
+
+/// Why a message was not shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum NotificationError {
+    /// The system has none.
+    #[error("this system shows no messages of Bailiwick's yet")]
+    Unsupported,
+    /// The service belongs to no session, or nothing in the session shows messages.
+    #[error("there is no desktop session with anything that shows messages")]
+    NoDesktop,
+    /// Its time is over.
+    #[error("the desktop does not answer; it may still show the message")]
+    Silent,
 }

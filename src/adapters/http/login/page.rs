@@ -140,6 +140,7 @@ const GROUPS: &[(&str, &[Capability])] = &[
             Capability::WindowControl,
             Capability::ClipboardWrite,
             Capability::InputControl,
+            Capability::NotifySend,
         ],
     ),
     (
@@ -216,6 +217,7 @@ fn described(capability: Capability) -> (&'static str, &'static str) {
             ("Make private displays", "For programs that nobody but the client sees, apart from your screen.")
         }
         Capability::AppControl => ("Start programs with windows", "On private displays, in a full sandbox."),
+        Capability::NotifySend => ("Show messages", "On your desktop, marked as the client's."),
         Capability::HistoryRead => ("Read the history", "What was done in the scope, also by other clients."),
     }
 }

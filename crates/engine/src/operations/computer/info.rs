@@ -470,6 +470,7 @@ mod tests {
             "clipboard.",
             "display.",
             "app.",
+            "notify.",
             "permissions.",
         ];
         let is_of_desktop = |line: &&str| desktop.iter().any(|family| line.starts_with(family));
