@@ -7,6 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use bailiwick_history::{StoreError, stores_aside, verify, writing_problem};
+use bailiwick_providers::versions::VersionStore;
 
 use super::finding::Findings;
 use crate::installation::home::Home;
@@ -14,7 +15,10 @@ use crate::installation::home::Home;
 /// How long the check of the chain may take.
 const TIME: Duration = Duration::from_millis(1_200);
 
-/// Looks at the history.
+/// How long kept changes are checked, the newest first.
+const KEPT_CHANGES_TIME: Duration = Duration::from_secs(1);
+
+/// Looks at the history, and at what is kept for undo.
 pub fn look(home: &Home, found: &mut Findings) {
     found.group("History");
     let state = home.dirs.state.clone();
@@ -27,6 +31,7 @@ pub fn look(home: &Home, found: &mut Findings) {
         .map(|facts| facts.len())
         .sum();
     look_at_stores_aside(&state, found);
+    look_at_kept_changes(&state, found);
     let (says, hears) = mpsc::channel();
     // It ends with this process if it takes longer.
     let folder = state.clone();
@@ -82,6 +87,21 @@ pub fn look(home: &Home, found: &mut Findings) {
             }
         }
     }
+}
+
+/// Looks for changes that cannot be taken back, since what they replaced is damaged.
+fn look_at_kept_changes(state: &Path, found: &mut Findings) {
+    let damaged = VersionStore::below(state).damaged_changes(KEPT_CHANGES_TIME);
+    let Some((undo_id, path)) = damaged.first() else { return };
+    let more = match damaged.len() - 1 {
+        0 => String::new(),
+        more => format!(", and {more} more changes"),
+    };
+    found.warn(
+        "undo",
+        format!("what change {undo_id} replaced is damaged where it is kept (`{path}`), so it cannot be taken back{more}"),
+        "Check the disk. All other changes can be taken back.",
+    );
 }
 
 /// Looks at what was set aside, which is the user's to remove.

@@ -526,6 +526,28 @@ const FAULTS: &[Fault] = &[
         },
     },
     Fault {
+        name: "a kept change that is damaged",
+        check: "undo",
+        fix: "All other changes can be taken back",
+        is_mended: false,
+        inject: |place| {
+            change(place, |config| {
+                let capabilities = config["scopes"][0]["capabilities"].as_array_mut().expect("a list");
+                capabilities.push(json!("fs:write"));
+            });
+            for content in ["one", "two"] {
+                let input = json!({"content": content}).to_string();
+                let words = ["call", "file.write", "--target", "kept.txt", "--input", &input, "--json"];
+                assert_eq!(place.run(&words).exit, 0);
+            }
+            let parts = fs::read_dir(home(place).join("state/versions/changes")).expect("made").flatten();
+            let logs = parts.filter_map(|part| fs::read_dir(part.path().join("log")).ok());
+            let newest = logs.flatten().flatten().map(|entry| entry.path()).max().expect("it is kept");
+            let text = fs::read(&newest).expect("read");
+            fs::write(&newest, &text[..text.len() - 1]).expect("written");
+        },
+    },
+    Fault {
         name: "an anchor that cannot be read",
         check: "history",
         fix: "Check the disk",

@@ -479,3 +479,47 @@ fn where_room_ends_the_oldest_goes_and_the_newest_stays() {
         assert_eq!(fs::metadata(root.join(name).join("image")).expect("it is back").len(), 200 << 20);
     }
 }
+
+#[test]
+fn a_change_that_is_damaged_where_it_is_kept_is_refused_and_doctor_names_it() {
+    let world = TestScope::new().host();
+    let root = world.root();
+    let text = |end: &str| (0..20_000).map(|line| format!("line {line}{end}\n")).collect::<String>();
+    for (name, content) in [("a.txt", text("")), ("b.txt", "small\n".repeat(100)), ("c.txt", text(" of c"))] {
+        write(&root.join(name), content);
+    }
+    let before = all_below(&root, Path::new("none"));
+    let replace = |target: &str| {
+        done(&world.service, json!({"op": "file.write", "target": target, "input": {"content": "new\n"}}))
+    };
+    let changes = ["a.txt", "b.txt", "c.txt"].map(replace);
+    // The chunks of the first one, in the pack of its change.
+    let parts = fs::read_dir(world.dirs.state.join("versions/changes")).expect("it is there").flatten();
+    let mut packs =
+        parts.map(|part| part.path().join("packs").join(changes[0]["undoId"].as_str().expect("an id")));
+    let pack = packs.find(|pack| pack.exists()).expect("it has chunks");
+    let mut bytes = fs::read(&pack).expect("it can be read");
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    fs::write(&pack, bytes).expect("it can be written");
+    let after = all_below(&root, Path::new("none"));
+    let refused =
+        call(&world.service, json!({"op": "file.restore", "input": {"undoId": changes[0]["undoId"]}}));
+    assert_eq!(refused["error"]["code"], "not_found", "{refused}");
+    assert!(
+        refused["error"]["message"].as_str().is_some_and(|it| it.contains("`a.txt` is damaged")),
+        "{refused}"
+    );
+    assert!(all_below(&root, Path::new("none")) == after, "nothing was changed");
+    let report = world.cli(&["doctor"]);
+    let checks = report["checks"].as_array().expect("a list");
+    let says = checks.iter().find(|it| it["check"] == "undo").map(|it| it["says"].to_string());
+    let says = says.unwrap_or_else(|| panic!("{report:#}"));
+    assert!(says.contains(changes[0]["undoId"].as_str().expect("an id")) && says.contains("a.txt"), "{says}");
+    // All else comes back.
+    undo(&world.service, &changes[1]);
+    undo(&world.service, &changes[2]);
+    for name in ["b.txt", "c.txt"] {
+        assert!(fs::read(root.join(name)).expect("it is there") == before[Path::new(name)].3, "{name}");
+    }
+}

@@ -122,17 +122,47 @@ impl RetainedFolder {
     /// # Errors
     /// As [`RetainedFolder::reserve`].
     pub fn reserve_at(&self, bytes: u64, now_ms: i64) -> io::Result<PathBuf> {
+        self.reserve_where(bytes, now_ms, None)?.ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+
+    /// As [`RetainedFolder::reserve`], in one part, and returns whether things are still put there. What a thing shares with
+    /// others in the part makes room for it: the part may be larger by so many bytes.
+    ///
+    /// # Errors
+    /// As [`RetainedFolder::reserve`].
+    pub fn reserve_within(
+        &self,
+        part: &Path,
+        bytes: u64,
+        shared_bytes: u64,
+        clock: &RetentionClock,
+    ) -> io::Result<bool> {
+        Ok(self.reserve_where(bytes, clock.steady_ms(), Some((part, shared_bytes)))?.is_some())
+    }
+
+    fn reserve_where(
+        &self,
+        bytes: u64,
+        now_ms: i64,
+        within: Option<(&Path, u64)>,
+    ) -> io::Result<Option<PathBuf>> {
         if bytes > self.limits.max_bytes {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
         let _lock = self.lock(LOCK)?;
         let parts = self.known_parts();
         let mut folder = self.usage_or_count(&parts);
+        // No part is so large that hardly another one is kept beside it.
+        let most_of_part = self.limits.part_bytes.saturating_add(within.map_or(0, |(_, shared)| shared));
+        let most_of_part = most_of_part.min(self.limits.part_bytes.max(self.limits.max_bytes / 4));
         let open = parts.last().map(|part| (part.clone(), part.used())).filter(|(part, used)| {
-            let fits = used.things < self.limits.part_things
-                && used.bytes.saturating_add(bytes) <= self.limits.part_bytes;
+            let fits =
+                used.things < self.limits.part_things && used.bytes.saturating_add(bytes) <= most_of_part;
             fits && now_ms.saturating_sub(part.born_ms) < millis(self.limits.part_span)
         });
+        if within.is_some_and(|(part, _)| open.as_ref().is_none_or(|(open, _)| open.path != part)) {
+            return Ok(None);
+        }
         let more = if open.is_none() { 1 } else { 0 };
         let mut oldest = 0;
         if folder.bytes.saturating_add(bytes) > self.limits.max_bytes {
@@ -190,7 +220,7 @@ impl RetainedFolder {
         if is_changed {
             self.remember(list, parts[oldest..].iter().cloned().chain(made).collect());
         }
-        Ok(part)
+        Ok(Some(part))
     }
 
     /// Gives back what was reserved for a thing that was not put into a part of its own, or under its name, after all.
@@ -204,6 +234,17 @@ impl RetainedFolder {
             let things =
                 if Part::named(part.to_owned()).is_some() { 0 } else { total.things.saturating_sub(1) };
             let _ = write_used(&self.path, PartUsage { bytes, things, ..total });
+        }
+    }
+
+    /// Gives room of a part back that a thing in it does not need after all.
+    pub fn give_back(&self, part: &Path, bytes: u64) {
+        let Ok(_lock) = self.lock(LOCK) else { return };
+        for folder in [part, &self.path] {
+            if let Some(used) = read_used(folder) {
+                // A number that is too large is only careful.
+                let _ = write_used(folder, PartUsage { bytes: used.bytes.saturating_sub(bytes), ..used });
+            }
         }
     }
 

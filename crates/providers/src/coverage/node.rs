@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use bailiwick_platform::fs::{AttributeList, FileId, FileKind, Stat};
+use sha2::{Digest, Sha256};
 
 /// A content that is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,6 +15,13 @@ pub struct Content {
     pub bytes: u64,
     /// Where it is among the kept contents; `None` where only its hash is known.
     pub at: Option<u64>,
+}
+
+impl Content {
+    /// Returns whether bytes are this content.
+    pub fn is(&self, bytes: &[u8]) -> bool {
+        <[u8; 32]>::from(Sha256::digest(bytes)) == self.sha256
+    }
 }
 
 /// A file, folder, link or special file, as it was at one moment.

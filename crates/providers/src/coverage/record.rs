@@ -1,6 +1,5 @@
 //! A difference as it is kept in the store of versions: written when a command has ended, read when it is taken back.
 
-use std::fs::File;
 use std::io;
 
 use bailiwick_contract::hex;
@@ -9,9 +8,11 @@ use bailiwick_platform::fs::{FileId, FileKind, RelPath};
 use super::codec::{Decoder, Encoder};
 use super::compare::{Difference, TreeChange};
 use super::node::{Content, Node};
-use super::store::{Snapshot, read_content};
+use super::store::Snapshot;
 use crate::file::content_version;
-use crate::versions::{ChangeSource, FileFacts, FoundRecord, StoredFile, TreeSummary, VersionStore};
+use crate::versions::{
+    ChangeSource, FileFacts, FoundRecord, StoredFile, TreeContents, TreeSummary, VersionStore,
+};
 
 /// What the list of changes begins with: another form has another number.
 const FORM: u64 = 0x6261_696c_0000_0101;
@@ -27,7 +28,7 @@ pub struct TreeRecord {
     pub roots: Vec<FileId>,
     /// What has changed.
     pub difference: Difference,
-    contents: File,
+    contents: TreeContents,
 }
 
 /// Keeps what a command changed, with the contents that it replaced. Returns the id by which it is taken back, `None` if
@@ -46,7 +47,7 @@ pub fn keep_difference(
     if difference.changes.is_empty() {
         return Ok(None);
     }
-    let mut draft = store.begin_tree(list_bytes(difference) + contents_bytes(difference))?;
+    let mut draft = store.begin_tree(source.scope, list_bytes(difference) + contents_bytes(difference))?;
     let mut kept = Vec::with_capacity(difference.changes.len());
     for mut change in std::mem::take(&mut difference.changes) {
         let keeps_content = change.keeps_content();
@@ -200,6 +201,7 @@ impl TreeRecord {
 
     /// Reads a kept content; `None` if it is damaged or was not kept.
     pub fn content(&self, content: &Content) -> Option<Vec<u8>> {
-        read_content(&self.contents, content)
+        let bytes = self.contents.read(content.at?, content.bytes)?;
+        content.is(&bytes).then_some(bytes)
     }
 }

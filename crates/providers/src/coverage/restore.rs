@@ -267,7 +267,7 @@ impl<'a> Restoration<'a> {
         };
         let bytes = self.pending().map(of_now).sum::<u64>();
         difference.changes = self.pending().map(|step| step.change.reversed()).collect();
-        let mut draft = store.begin_tree(2 * list_bytes(&difference) + bytes)?;
+        let mut draft = store.begin_tree(source.scope, 2 * list_bytes(&difference) + bytes)?;
         let mut folders = FolderCache::default();
         let mut changes = Vec::with_capacity(difference.changes.len());
         for step in self.steps.iter_mut().filter(|step| step.state == ChangeState::Pending) {

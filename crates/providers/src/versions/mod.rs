@@ -6,6 +6,8 @@
 //! stops the change, unless the client does without undo.
 
 mod authors;
+mod chunks;
+mod pieces;
 mod record;
 mod seen;
 mod store;
@@ -15,4 +17,4 @@ pub use authors::Authors;
 pub use record::{ChangeSource, FileFacts, Location, Record, Relocation, StoredFile};
 pub use seen::{MAX_SEEN_BYTES, ReadContents};
 pub use store::{Before, Deposit, FileChange, FoundRecord, VersionStore};
-pub use tree::{TreeDraft, TreeSummary};
+pub use tree::{TreeContents, TreeDraft, TreeSummary};

@@ -75,7 +75,8 @@ pub struct StoredFile {
     /// Whether a folder, a link or a large file was there, which is kept whole.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub whole: bool,
-    /// Where its content is among those of a tree, if a command changed it.
+    /// Where the pieces of its content begin: among those of a tree if a command changed it, else behind the record.
+    /// `None` in records of earlier versions, which have the contents as they were.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<u64>,
 }

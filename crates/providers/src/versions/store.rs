@@ -1,26 +1,29 @@
 //! Keeping contents and records, and finding them again.
 //!
-//! A change is one file in `log`: a line of JSON, and after it the contents that the change replaces. It is on disk
-//! before the change is seen. What is kept whole is beside its record, in a part of its own.
+//! A change is one file in `log`: a line of JSON, and after it the contents that the change replaces, in pieces; the
+//! chunks of large ones are in packs of the same part. All of it is on disk before the change is seen. What is kept whole
+//! is beside its record, in a part of its own.
 
 #![expect(clippy::disallowed_methods, reason = "the folder is Bailiwick's own, in its state folder")]
 
 use std::ffi::OsString;
-use std::fs::{self, File};
+use std::fs::{self, DirBuilder, File};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::file::{Slot, content_version, sha256_hex};
 use bailiwick_contract::{id, time};
-use bailiwick_platform::fs::modes::sync_folder;
+use bailiwick_platform::fs::modes::{DirBuilderExt, sync_folder};
 use bailiwick_platform::fs::{
-    DoorError, RelPath, RetainedFolder, RetentionClock, RetentionLimits, Root, Secrecy, create_private_dir,
-    new_private_file, open_own_file,
+    DoorError, RelPath, RetainedFolder, RetentionClock, RetentionLimits, Root, Secrecy, new_private_file,
+    open_own_file,
 };
 
+use super::chunks::{Chunks, MIN_CUT_BYTES};
+use super::pieces::{StoredContents, read_pieces};
 use super::record::{ChangeSource, FileFacts, Record, Relocation, StoredFile};
 use super::tree::{TreeSummary, trees};
 
@@ -140,29 +143,33 @@ impl VersionStore {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
         let undo_id = id::new_id();
-        let files = changes
-            .iter()
-            .map(|change| {
-                let before = change.before.as_ref();
-                StoredFile {
-                    path: change.path.clone(),
-                    moved_from: change.moved_from.clone(),
-                    sha256: before.map(|before| before.sha256.clone()),
-                    bytes: before.map_or(0, |before| before.content.len() as u64),
-                    mode: before.map_or(0, |before| before.mode & 0o7777),
-                    version_after: change.version_after.clone(),
-                    facts: before.map(|before| before.facts.clone()).unwrap_or_default(),
-                    whole: false,
-                    at: None,
+        // Large contents share chunks with those in the part that is filled just now.
+        let has_large = contents().any(|before| before.content.len() >= MIN_CUT_BYTES);
+        let mut within = has_large.then(|| self.changes.parts().into_iter().next()).flatten();
+        loop {
+            let mut chunks = Chunks::new(within.as_deref(), source.scope, &undo_id);
+            let mut stored = StoredContents::default();
+            let files = changes.iter().map(|change| stored_file(change, &mut stored, &mut chunks)).collect();
+            let record = new_record(&undo_id, source, files, Vec::new(), None);
+            let json = to_line(&record)?;
+            let of_pack = if stored.pack.is_empty() { 0 } else { chunks.bytes() + FILE_BYTES };
+            let bytes = stored.bytes + of_pack + json.len() as u64 + FILE_BYTES;
+            let part = match within.take() {
+                Some(part) => {
+                    if !self.changes.reserve_within(&part, bytes, chunks.shared_bytes, &self.clock)? {
+                        // The next part has none of them yet.
+                        continue;
+                    }
+                    part
                 }
-            })
-            .collect();
-        let record = new_record(&undo_id, source, files, Vec::new(), None);
-        let json = to_line(&record)?;
-        let bytes = contents().map(|before| before.content.len() as u64).sum::<u64>() + json.len() as u64;
-        let part = self.changes.reserve(bytes + FILE_BYTES, &self.clock)?;
-        write_record(&part, &record, &json, contents().map(|before| &before.content[..]))?;
-        Ok(undo_id)
+                None => self.changes.reserve(bytes, &self.clock)?,
+            };
+            if !stored.pack.is_empty() {
+                chunks.write_pack(&part, &stored.pack)?;
+            }
+            write_record(&part, &record, &json, stored.pieces.iter().map(|piece| &piece[..]))?;
+            return Ok(undo_id);
+        }
     }
 
     /// Keeps a record alone, of things that are not kept but only moved. It is on disk then.
@@ -210,10 +217,14 @@ impl VersionStore {
         self.changes.reserve(bytes, &self.clock)
     }
 
+    /// Gives room back that a change does not need after all.
+    pub(super) fn give_back(&self, part: &Path, bytes: u64) {
+        self.changes.give_back(part, bytes);
+    }
+
     /// Gives the room of a change back whose things were all put back.
     pub fn release(&self, found: &FoundRecord) {
-        let part = found.file.parent().and_then(Path::parent);
-        if let Some(part) = part.filter(|part| self.whole.parts().iter().any(|it| it == part)) {
+        if let Some(part) = found.part().filter(|part| self.whole.parts().iter().any(|it| it == part)) {
             release_empty(&self.whole, part);
         }
     }
@@ -313,6 +324,25 @@ impl VersionStore {
         found
     }
 
+    /// Looks for changes of which something is damaged, the newest first, for so long. Returns their ids, each with the path
+    /// of a file that cannot come back.
+    pub fn damaged_changes(&self, time: Duration) -> Vec<(String, String)> {
+        let began = Instant::now();
+        let has_time = |share: u32| began.elapsed() < time / share;
+        let found = self.all_changes_since(i64::MIN, |_| match has_time(2) {
+            true => ControlFlow::Continue(true),
+            false => ControlFlow::Break(()),
+        });
+        let damaged = found.iter().take_while(|_| has_time(1)).filter_map(|found| {
+            let mut files = found.record.files.iter().enumerate().take_while(|_| has_time(1));
+            let (_, file) = files.find(|(at, file)| file.sha256.is_some() && found.content(*at).is_none())?;
+            // What has gone meanwhile is not damaged.
+            let is_there = found.file.exists() && found.part().is_some_and(Path::exists);
+            is_there.then(|| (found.record.undo_id.clone(), file.path.clone()))
+        });
+        damaged.collect()
+    }
+
     /// Returns the content that a path had in a version (`s-` and digits), if it is kept.
     pub fn content_of_version(&self, scope: &str, path: &str, version: &str) -> Option<Vec<u8>> {
         self.changes_of(scope, path).iter().find_map(|found| {
@@ -331,16 +361,27 @@ impl FoundRecord {
         let kept = self.record.files.get(at)?;
         let sha256 = kept.sha256.as_deref()?;
         let is_it = |content: &Vec<u8>| sha256_hex(content) == sha256;
+        let bytes = kept.bytes.min(MAX_CONTENT_BYTES);
         if self.record.tree.is_some() {
-            return self.tree_content(kept.at?, kept.bytes.min(MAX_CONTENT_BYTES)).filter(is_it);
+            return self.tree_contents()?.read(kept.at?, bytes).filter(is_it);
         }
+        if let Some(at) = kept.at {
+            let (file, _) = open_own_file(&self.file, Secrecy::Secret).ok()?;
+            return read_pieces(&file, self.part()?, self.contents_at.checked_add(at)?, bytes).filter(is_it);
+        }
+        // Earlier versions kept contents as they were, one after the other.
         let has_content = |kept: &&StoredFile| kept.sha256.is_some();
         let before: u64 = self.record.files[..at].iter().filter(has_content).map(|kept| kept.bytes).sum();
         let (mut file, _) = open_own_file(&self.file, Secrecy::Secret).ok()?;
         file.seek(SeekFrom::Start(self.contents_at + before)).ok()?;
         let mut content = Vec::new();
-        file.take(kept.bytes.min(MAX_CONTENT_BYTES)).read_to_end(&mut content).ok()?;
+        file.take(bytes).read_to_end(&mut content).ok()?;
         Some(content).filter(is_it)
+    }
+
+    /// Returns the part of the store that it is in.
+    pub(super) fn part(&self) -> Option<&Path> {
+        self.file.parent().and_then(Path::parent)
     }
 
     /// Opens the place of one of the things that are kept whole with the record.
@@ -348,8 +389,7 @@ impl FoundRecord {
     /// # Errors
     /// [`DoorError::NotFound`] if the record has gone meanwhile, and the usual ones.
     pub fn slot(&self, number: usize) -> Result<Slot, DoorError> {
-        let part = self.file.parent().and_then(Path::parent).ok_or(DoorError::NotFound)?;
-        slot(part, number)
+        slot(self.part().ok_or(DoorError::NotFound)?, number)
     }
 }
 
@@ -384,6 +424,25 @@ impl Deposit {
     /// Gives the room back, if nothing was put there.
     pub fn discard(self) {
         release_empty(&self.folder, &self.part);
+    }
+}
+
+fn stored_file<'a>(
+    change: &'a FileChange,
+    stored: &mut StoredContents<'a>,
+    chunks: &mut Chunks,
+) -> StoredFile {
+    let before = change.before.as_ref();
+    StoredFile {
+        path: change.path.clone(),
+        moved_from: change.moved_from.clone(),
+        sha256: before.map(|before| before.sha256.clone()),
+        bytes: before.map_or(0, |before| before.content.len() as u64),
+        mode: before.map_or(0, |before| before.mode & 0o7777),
+        version_after: change.version_after.clone(),
+        facts: before.map(|before| before.facts.clone()).unwrap_or_default(),
+        whole: false,
+        at: before.map(|before| stored.add(&before.content, chunks)),
     }
 }
 
@@ -454,7 +513,7 @@ pub(super) fn write_record<'a>(
     let path = log.join(&record.undo_id);
     let mut file = match new_private_file(&path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            create_private_dir(&log)?;
+            create_folder(&log)?;
             sync_folder(part)?;
             new_private_file(&path)?
         }
@@ -481,6 +540,14 @@ pub(super) fn write_record<'a>(
     Ok(())
 }
 
+/// Creates a folder in a part, but never the part: one that has gone meanwhile stays away.
+pub(super) fn create_folder(path: &Path) -> io::Result<()> {
+    match DirBuilder::new().mode(0o700).create(path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        other => other,
+    }
+}
+
 /// Creates a record findable by a path.
 fn name_by_path(part: &Path, key: &str, undo_id: &str) -> io::Result<()> {
     let folder = part.join("paths").join(key);
@@ -491,7 +558,8 @@ fn name_by_path(part: &Path, key: &str, undo_id: &str) -> io::Result<()> {
     };
     match make() {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            create_private_dir(&folder)?;
+            folder.parent().into_iter().try_for_each(create_folder)?;
+            create_folder(&folder)?;
             make()
         }
         other => other,
@@ -516,127 +584,5 @@ fn read_any_record(file: &Path, undo_id: &str) -> Option<FoundRecord> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const DAY_MS: i64 = 24 * 3_600 * 1_000;
-
-    fn change(path: &str, content: &[u8]) -> FileChange {
-        FileChange {
-            path: path.to_owned(),
-            moved_from: None,
-            before: Some(Before {
-                content: Arc::new(content.to_vec()),
-                sha256: sha256_hex(content),
-                mode: 0o100_644,
-                facts: FileFacts::default(),
-            }),
-            version_after: Some("s-x".to_owned()),
-        }
-    }
-
-    fn by(op: &str) -> ChangeSource<'_> {
-        ChangeSource {
-            scope: "app",
-            op,
-            operation_id: "01JD0000000000000000000000",
-            caller: "local",
-            batch: None,
-            takes_back: &[],
-        }
-    }
-
-    fn temporary() -> (PathBuf, VersionStore) {
-        let state = std::env::temp_dir().join(format!("bailiwick-versions-{}", id::new_id()));
-        let store = VersionStore::below(&state);
-        (state, store)
-    }
-
-    #[test]
-    fn what_was_kept_is_found_in_its_scope_only() {
-        use bailiwick_platform::fs::Protection;
-
-        let (state, store) = temporary();
-        let first = store.keep(by("file.write"), &[change("a", b"one")]).expect("it is kept");
-        let second = store.keep(by("file.patch"), &[change("a", b"two"), change("b", b"three")]);
-        let second = second.expect("it is kept");
-        let changes = store.changes_of("app", "a");
-        let ids: Vec<String> = changes.iter().map(|it| it.record.undo_id.clone()).collect();
-        assert_eq!(ids, [second.clone(), first.clone()]);
-        assert_eq!(changes[0].content(0).as_deref(), Some(&b"two"[..]));
-        assert_eq!(changes[0].content(1).as_deref(), Some(&b"three"[..]));
-        let found = store.record("app", &first).expect("it is there");
-        assert_eq!(found.content(0).as_deref(), Some(&b"one"[..]));
-        assert!(store.record("other", &first).is_none() && store.changes_of("other", "a").is_empty());
-        assert!(Protection::is_private(&found.file, false));
-        // A content that was changed is no content.
-        let mut text = fs::read(&found.file).expect("it can be read");
-        *text.last_mut().expect("it is not empty") = b'x';
-        fs::write(&found.file, text).expect("it can be written");
-        assert_eq!(found.content(0), None);
-        store.forget(&second);
-        assert!(store.record("app", &second).is_none());
-        assert!(store.record("app", "../log/x").is_none());
-        bailiwick_platform::fs::remove_tree(&state).expect("it was made above");
-    }
-
-    #[test]
-    fn no_number_of_changes_goes_beyond_the_bound() {
-        let (state, mut store) = temporary();
-        // As in the real one, the part that is being removed is beside what is kept.
-        let limits = RetentionLimits { max_bytes: 7 << 20, part_bytes: 1 << 20, ..CHANGES };
-        store.changes = RetainedFolder::new(state.join("versions/changes"), limits);
-        let mut newest = String::new();
-        for at in 0..100_u8 {
-            newest = store.keep(by("file.write"), &[change("a", &[at; 300_000])]).expect("it is kept");
-            assert!(bytes_below(&state.join("versions")) <= 8 << 20);
-        }
-        let left = store.changes_of("app", "a");
-        assert_eq!(left[0].record.undo_id, newest);
-        assert!(left.len() >= 20, "{}", left.len());
-        assert!(left.iter().all(|found| found.content(0).is_some()), "what is listed can be brought back");
-        store.changes.wait_for_removals();
-        bailiwick_platform::fs::remove_tree(&state).expect("it was made above");
-    }
-
-    #[test]
-    fn a_clock_that_is_ahead_or_behind_by_200_days_for_seconds_removes_nothing() {
-        // Both ways, and right again: what was kept meanwhile is no older than the rest.
-        for jumps in
-            [[200 * DAY_MS, -200 * DAY_MS, 0], [-200 * DAY_MS, 200 * DAY_MS, 0], [-200 * DAY_MS, 0, 0]]
-        {
-            let (state, store) = temporary();
-            create_private_dir(&state).expect("made");
-            let started = time::now_ms();
-            assert_eq!(store.clock.steady_at(started, 10_000), started);
-            let undo_id = store.keep(by("file.write"), &[change("a", b"one")]).expect("it is kept");
-            let part = store.changes.parts()[0].clone();
-            for (wrong_by, passed) in jumps.into_iter().zip([1_000, 4_000, 8_000]) {
-                let now_ms = store.clock.steady_at(started + passed + wrong_by, 10_000 + passed);
-                // A part of their own, as if it were another day: only then an older one could go.
-                for _ in 0..2 {
-                    store.changes.reserve_at(CHANGES.part_bytes, now_ms).expect("there is room");
-                }
-                assert!(store.record("app", &undo_id).is_some(), "{jumps:?}: {wrong_by}");
-            }
-            // In time that has really passed it goes.
-            let now_ms = store.clock.steady_at(started + 32 * DAY_MS, 10_000 + 32 * DAY_MS);
-            store.changes.reserve_at(CHANGES.part_bytes, now_ms).expect("there is room");
-            assert!(store.record("app", &undo_id).is_none() && !part.exists());
-            store.changes.wait_for_removals();
-            bailiwick_platform::fs::remove_tree(&state).expect("it was made above");
-        }
-    }
-
-    fn bytes_below(folder: &Path) -> u64 {
-        let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-        entries
-            // What is being removed may be gone.
-            .map(|entry| match entry.metadata() {
-                Ok(facts) if facts.is_dir() => bytes_below(&entry.path()),
-                Ok(facts) => facts.len(),
-                Err(_) => 0,
-            })
-            .sum()
-    }
-}
+#[path = "store_tests.rs"]
+mod tests;

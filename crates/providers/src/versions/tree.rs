@@ -10,10 +10,12 @@ use serde::{Deserialize, Serialize};
 
 use bailiwick_contract::id;
 use bailiwick_platform::fs::modes::{FileExt, sync_folder};
-use bailiwick_platform::fs::{Secrecy, create_private_dir, new_private_file, open_own_file};
+use bailiwick_platform::fs::{Secrecy, new_private_file, open_own_file};
 
+use super::chunks::Chunks;
+use super::pieces::{StoredContents, read_pieces};
 use super::record::{ChangeSource, StoredFile};
-use super::store::{FILE_BYTES, FoundRecord, VersionStore, new_record, to_line, write_record};
+use super::store::{FILE_BYTES, FoundRecord, VersionStore, create_folder, new_record, to_line, write_record};
 
 /// The largest list of changes that is read.
 const MAX_LIST_BYTES: u64 = 256 << 20;
@@ -29,6 +31,9 @@ pub struct TreeSummary {
     pub removed: u64,
     /// Where the list of changes begins, and the contents end.
     pub list_at: u64,
+    /// Whether the contents are in pieces; in records of earlier versions they are as they were.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub in_pieces: bool,
     /// The ids of requests whose commands ran at the same time: some of the changes may be theirs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub together: Vec<String>,
@@ -46,21 +51,37 @@ pub struct TreeDraft {
     path: PathBuf,
     file: BufWriter<File>,
     end: u64,
+    chunks: Chunks,
+    /// What it brings of chunks, if anything.
+    pack: Option<BufWriter<File>>,
+    /// How much room was made for it.
+    reserved: u64,
+}
+
+/// The contents of a difference of whole trees.
+#[derive(Debug)]
+pub struct TreeContents {
+    file: File,
+    part: PathBuf,
+    in_pieces: bool,
 }
 
 impl VersionStore {
-    /// Begins to keep a difference that takes about so many bytes.
+    /// Begins to keep a difference in a scope that takes so many bytes at most.
     ///
     /// # Errors
     /// Those of the file system; `FileTooLarge` for more than is kept in all.
-    pub fn begin_tree(&self, bytes: u64) -> io::Result<TreeDraft> {
-        let part = self.reserve_change(bytes.saturating_add(2 * FILE_BYTES))?;
+    pub fn begin_tree(&self, scope: &str, bytes: u64) -> io::Result<TreeDraft> {
+        // Contents that cannot be compressed take a little more than they are: heads, and places and names of chunks.
+        let reserved = bytes.saturating_add((bytes >> 6) + 3 * FILE_BYTES);
+        let part = self.reserve_change(reserved)?;
         let (folder, undo_id) = (trees(&part), id::new_id());
-        create_private_dir(&folder)?;
+        create_folder(&folder)?;
         sync_folder(&part)?;
         let path = folder.join(&undo_id);
         let file = BufWriter::with_capacity(1 << 20, new_private_file(&path)?);
-        Ok(TreeDraft { store: self.clone(), part, undo_id, path, file, end: 0 })
+        let chunks = Chunks::new(Some(&part), scope, &undo_id);
+        Ok(TreeDraft { store: self.clone(), part, undo_id, path, file, end: 0, chunks, pack: None, reserved })
     }
 }
 
@@ -71,8 +92,17 @@ impl TreeDraft {
     /// Those of the file system.
     pub fn add(&mut self, bytes: &[u8]) -> io::Result<u64> {
         let at = self.end;
-        self.file.write_all(bytes)?;
-        self.end += bytes.len() as u64;
+        let mut stored = StoredContents::default();
+        stored.add(bytes, &mut self.chunks);
+        stored.pieces.iter().try_for_each(|piece| self.file.write_all(piece))?;
+        if !stored.pack.is_empty() {
+            let pack = match &mut self.pack {
+                Some(pack) => pack,
+                none => none.insert(BufWriter::with_capacity(1 << 20, self.chunks.create_pack(&self.part)?)),
+            };
+            stored.pack.iter().try_for_each(|piece| pack.write_all(piece))?;
+        }
+        self.end += stored.bytes;
         Ok(at)
     }
 
@@ -92,15 +122,27 @@ impl TreeDraft {
             self.file.flush()?;
             self.file.get_ref().sync_all()?;
             sync_folder(&trees(&self.part))?;
-            let summary = TreeSummary { list_at: self.end, ..summary };
+            let mut of_pack = 0;
+            if let Some(pack) = &mut self.pack {
+                pack.flush()?;
+                self.chunks.finish_pack(&self.part, pack.get_ref())?;
+                self.pack = None;
+                of_pack = self.chunks.bytes() + FILE_BYTES;
+            }
+            let summary = TreeSummary { list_at: self.end, in_pieces: true, ..summary };
             let record = new_record(&self.undo_id, source, files, Vec::new(), Some(summary));
-            write_record(&self.part, &record, &to_line(&record)?, std::iter::empty())
+            let json = to_line(&record)?;
+            write_record(&self.part, &record, &json, std::iter::empty())?;
+            Ok(self.end + of_pack + (list.len() + json.len()) as u64 + 2 * FILE_BYTES)
         })();
         match written {
-            Ok(()) => Ok(self.undo_id),
+            Ok(taken) => {
+                self.store.give_back(&self.part, self.reserved.saturating_sub(taken));
+                Ok(self.undo_id)
+            }
             Err(error) => {
                 self.store.forget(&self.undo_id);
-                let _ = fs::remove_file(&self.path);
+                self.discard();
                 Err(error)
             }
         }
@@ -109,32 +151,42 @@ impl TreeDraft {
     /// Gives up: what was written goes.
     pub fn discard(self) {
         let _ = fs::remove_file(&self.path);
+        if self.pack.is_some() {
+            self.chunks.discard_pack(&self.part);
+        }
     }
 }
 
 impl FoundRecord {
     /// Opens the contents of a difference of whole trees, and reads its list of changes; `None` if it is none, or not kept
     /// any more.
-    pub fn tree(&self) -> Option<(File, Vec<u8>)> {
+    pub fn tree(&self) -> Option<(TreeContents, Vec<u8>)> {
         let summary = self.record.tree.as_ref()?;
-        let file = self.tree_file()?;
-        let bytes = file.metadata().ok()?.len().checked_sub(summary.list_at)?;
+        let contents = self.tree_contents()?;
+        let bytes = contents.file.metadata().ok()?.len().checked_sub(summary.list_at)?;
         let mut list = vec![0; usize::try_from(bytes.min(MAX_LIST_BYTES)).ok()?];
-        file.read_exact_at(&mut list, summary.list_at).ok()?;
-        Some((file, list))
+        contents.file.read_exact_at(&mut list, summary.list_at).ok()?;
+        Some((contents, list))
     }
 
-    /// Reads a content of such a difference.
-    pub(super) fn tree_content(&self, at: u64, bytes: u64) -> Option<Vec<u8>> {
-        let mut content = vec![0; usize::try_from(bytes).ok()?];
-        self.tree_file()?.read_exact_at(&mut content, at).ok()?;
-        Some(content)
-    }
-
-    fn tree_file(&self) -> Option<File> {
-        let part = self.file.parent().and_then(Path::parent)?;
+    /// Opens the contents of such a difference.
+    pub(super) fn tree_contents(&self) -> Option<TreeContents> {
+        let in_pieces = self.record.tree.as_ref()?.in_pieces;
+        let part = self.part()?;
         let opened = open_own_file(&trees(part).join(&self.record.undo_id), Secrecy::Secret);
-        opened.ok().map(|(file, _)| file)
+        opened.ok().map(|(file, _)| TreeContents { file, part: part.to_owned(), in_pieces })
+    }
+}
+
+impl TreeContents {
+    /// Reads a content of so many bytes, which is to be held against its hash; `None` if it is damaged.
+    pub fn read(&self, at: u64, bytes: u64) -> Option<Vec<u8>> {
+        if self.in_pieces {
+            return read_pieces(&self.file, &self.part, at, bytes);
+        }
+        let mut content = vec![0; usize::try_from(bytes).ok()?];
+        self.file.read_exact_at(&mut content, at).ok()?;
+        Some(content)
     }
 }
 

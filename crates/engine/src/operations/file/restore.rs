@@ -155,6 +155,14 @@ pub fn not_kept(what: &str) -> Failure {
         .hint("Use file.history to see what is kept.")
 }
 
+/// Creates the failure for a content that does not fit its hash any more.
+fn damaged(path: &str) -> Failure {
+    let message = format!("what is kept of `{path}` is damaged or gone, so it cannot come back");
+    Failure::new(ErrorCode::NotFound, message)
+        .detail("path", path)
+        .hint("Nothing was changed. `bailiwick doctor` names the changes that are damaged.")
+}
+
 /// Takes changes back together, the newest of them first: all of them, or none. What is kept whole comes alone.
 ///
 /// # Errors
@@ -244,7 +252,7 @@ fn by_changes(permit: &Permit, changes: &[FoundRecord]) -> Result<Vec<RestoreTar
 /// Returns the content that a file had; `None` if there was no file.
 fn content(found: &FoundRecord, at: usize) -> Result<Option<Vec<u8>>, Failure> {
     let Some(kept) = found.record.files.get(at).filter(|kept| kept.sha256.is_some()) else { return Ok(None) };
-    found.content(at).map(Some).ok_or_else(|| not_kept(&format!("`{}` as it was", kept.path)))
+    found.content(at).map(Some).ok_or_else(|| damaged(&kept.path))
 }
 
 fn by_version(
