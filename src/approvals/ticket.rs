@@ -13,7 +13,7 @@ use bailiwick_history::{EventDraft, HistoryHandle, Phase};
 use bailiwick_platform::machine::BootMoment;
 use bailiwick_platform::quoting::quote;
 use bailiwick_providers::approval::{
-    ApprovalError, ApprovalTerm, Approvals, Decision, EffectPreview, PathChange, Ticket,
+    ApprovalError, ApprovalTerm, Approvals, Decision, EffectPreview, PathChange, PreviewCommit, Ticket,
 };
 
 use crate::installation::home::Home;
@@ -94,9 +94,13 @@ impl Answer {
         })
     }
 
-    /// Returns what it means for a ticket: the first use of something is approved for all of them.
-    pub fn in_words(self, ticket: &Ticket) -> String {
+    /// Returns what it means for a ticket: the first use of something is approved for all of them. `commit` is what becomes of the
+    /// changes of its preview.
+    pub fn in_words(self, ticket: &Ticket, commit: Option<&PreviewCommit>) -> String {
         match self {
+            Self::Once if matches!(commit, Some(PreviewCommit::Ready { .. })) => {
+                "approved once, to take over the changes of the preview".to_owned()
+            }
             Self::Once if !ticket.is_first_use => "approved once".to_owned(),
             Self::Once if ticket.session.is_none() => {
                 format!("approved for {} h", Decision::MAX_MS / AN_HOUR_MS)
@@ -173,14 +177,34 @@ pub fn previewed(preview: &EffectPreview) -> String {
     for (at, note) in preview.notes.iter().enumerate() {
         line(if at == 0 { "but" } else { "" }, &one_line(note));
     }
+    line("approval", &one_line(&preview.approval_words()));
     text.push('\n');
     text
 }
 
+/// Returns what becomes of the changes of a ticket's preview, where an approval of the one request takes them over.
+pub fn commit_of(ticket: &Ticket, shown: Option<&EffectPreview>) -> Option<PreviewCommit> {
+    let known = shown.and_then(|preview| preview.commit.clone());
+    ticket.awaits_preview.then(|| known.unwrap_or(PreviewCommit::Pending))
+}
+
 /// Returns the question, with what each answer means.
-pub fn question(ticket: &Ticket) -> String {
+pub fn question(ticket: &Ticket, commit: Option<&PreviewCommit>) -> String {
     let session = if ticket.session.is_some() { ", s: for this session" } else { "" };
     let always = if ticket.has_rule { ", a: always" } else { "" };
+    match commit {
+        Some(PreviewCommit::Ready { .. }) => {
+            return format!(
+                "y: take over these changes; run it{session}, h: for an hour{always}; n: refuse, Enter alone: later > "
+            );
+        }
+        Some(PreviewCommit::Pending) => {
+            return format!(
+                "The preview runs. Run it{session}, h: for an hour{always}; n: refuse, Enter alone: later > "
+            );
+        }
+        Some(PreviewCommit::Unavailable { .. }) | None => {}
+    }
     let yes = match (ticket.is_first_use, &ticket.session) {
         (false, _) => "once",
         (true, Some(_)) => "for this session",
@@ -231,13 +255,20 @@ pub fn facts(ticket: &Ticket, preview: Option<EffectPreview>) -> TicketOutput {
     }
 }
 
-/// Answers a ticket, with rows in the history before and after. Returns what was done, in words.
+/// Answers a ticket, with rows in the history before and after. `shown` is the preview that the user has seen: where an approval takes
+/// over its changes, it is for these alone. Returns what was done, in words.
 ///
 /// # Errors
-/// `conflict` if it does not wait any more, `invalid_request` for an answer that it does not take, those of the config
+/// `conflict` if it does not wait any more, or if the preview whose changes are taken over has not ended; `invalid_request` for an answer that it does not take, those of the config
 /// and of the history; nothing is approved then.
-pub fn answer(home: &Home, ticket: &Ticket, answer: Answer, change: ChangeScope) -> Result<String, Failure> {
-    answer_from(home, ticket, answer, "", change)
+pub fn answer(
+    home: &Home,
+    ticket: &Ticket,
+    answer: Answer,
+    shown: Option<&EffectPreview>,
+    change: ChangeScope,
+) -> Result<String, Failure> {
+    answer_from(home, ticket, answer, shown, "", change)
 }
 
 /// As [`answer`], with the place where it was given, such as ` on a phone`, for the history.
@@ -248,10 +279,17 @@ pub fn answer_from(
     home: &Home,
     ticket: &Ticket,
     answer: Answer,
+    shown: Option<&EffectPreview>,
     place: &str,
     change: ChangeScope,
 ) -> Result<String, Failure> {
     let now = now_ms();
+    let commit = commit_of(ticket, shown).filter(|_| answer == Answer::Once);
+    let changes_sha256 = match &commit {
+        Some(PreviewCommit::Ready { sha256 }) => Some(sha256.clone()),
+        Some(PreviewCommit::Pending) => return Err(preview_runs()),
+        Some(PreviewCommit::Unavailable { .. }) | None => None,
+    };
     let (approved, life_ms) = match answer {
         Answer::Once => {
             let (term, life_ms) = ticket.plain_approval();
@@ -270,14 +308,16 @@ pub fn answer_from(
         ticket: ticket.clone(),
         approved,
         is_of_client: false,
+        changes_sha256,
         at_ms: now,
         expires_at_ms: now + life_ms,
         decided: BootMoment::now(),
     };
     let store = Approvals::below(&home.dirs.state);
-    let log = Log::open(home, ticket, &format!("{}{place}", answer.in_words(ticket)))?;
+    let words = answer.in_words(ticket, commit.as_ref());
+    let log = Log::open(home, ticket, &format!("{words}{place}"))?;
     log.write(Phase::Received, None)?;
-    let done = decide(home, &store, &decision, answer, change);
+    let done = decide(home, &store, &decision, (answer, &words), change);
     log.write(Phase::Finished, done.as_ref().err())?;
     done
 }
@@ -286,12 +326,12 @@ fn decide(
     home: &Home,
     store: &Approvals,
     decision: &Decision,
-    answer: Answer,
+    (answer, words): (Answer, &str),
     change: ChangeScope,
 ) -> Result<String, Failure> {
     if answer != Answer::Always {
         store.decide(decision).map_err(|error| not_decided(&error))?;
-        return Ok(format!("{}\n", answer.in_words(&decision.ticket)));
+        return Ok(format!("{words}\n"));
     }
     let ticket = &decision.ticket;
     let text = change(home, &ticket.scope, &rules_of(ticket))?;
@@ -302,6 +342,13 @@ fn decide(
         false => store.decide(decision),
     };
     Ok(text)
+}
+
+/// Creates the failure for an approval of changes that are not known yet.
+pub fn preview_runs() -> Failure {
+    Failure::new(ErrorCode::Conflict, "the preview has not ended, and an approval takes over its changes")
+        .hint("Try again when it has; `bailiwick approve --list --json` shows it.")
+        .hint("`--for 1m` approves the command itself, which runs for real.")
 }
 
 fn session(ticket: &Ticket) -> Result<ApprovalTerm, Failure> {

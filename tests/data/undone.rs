@@ -89,7 +89,7 @@ pub fn all_below(folder: &Path) -> BTreeMap<PathBuf, Facts> {
 }
 
 /// Fails if two states differ: each is named, not shown whole.
-fn assert_same(now: &BTreeMap<PathBuf, Facts>, then: &BTreeMap<PathBuf, Facts>, what: &str) {
+pub fn assert_same(now: &BTreeMap<PathBuf, Facts>, then: &BTreeMap<PathBuf, Facts>, what: &str) {
     let mut differences = Vec::new();
     for path in now.keys().chain(then.keys()).collect::<std::collections::BTreeSet<_>>() {
         let is_object = path.starts_with(OBJECTS);

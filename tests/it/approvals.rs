@@ -4,6 +4,9 @@ mod first_use;
 mod phone;
 // Only Linux has overlays.
 #[cfg(all(target_os = "linux", not(feature = "portable-launch")))]
+mod commit;
+// Only Linux has overlays.
+#[cfg(all(target_os = "linux", not(feature = "portable-launch")))]
 mod preview;
 
 use std::fs;

@@ -509,6 +509,10 @@ const REFUSALS_AFTER_THE_POLICY: &[(&str, &str)] = &[
         "crates/engine/src/operations/ui/refusal.rs",
         "windows are judged at the instant when their elements are read",
     ),
+    (
+        "crates/engine/src/operations/command/commit.rs",
+        "whether approved changes may still be written is known when they are taken over",
+    ),
     ("crates/providers/src/command/environment.rs", "variables are judged where the environment is built"),
     ("crates/providers/src/command/hold.rs", "the level is known when the sandbox is chosen"),
     ("crates/providers/src/display/desktop.rs", "how many displays there are is known when one is made"),

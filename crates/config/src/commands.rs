@@ -145,6 +145,8 @@ pub enum PreviewMode {
     /// It runs once before, in a full sandbox without a network, and what it writes is thrown away.
     #[default]
     Show,
+    /// The same, and an approval of the request takes over exactly the changes that were shown: the command does not run again.
+    Commit,
 }
 
 impl PreviewMode {

@@ -232,7 +232,8 @@ pub struct ScopePolicy {
     #[serde(skip_serializing_if = "UndoMode::is_files")]
     pub undo: UndoMode,
     /// Whether `bailiwick approve` shows what a command would do: `show` (default) runs it once before you answer, in a full
-    /// sandbox without a network, and throws away what it writes; `off` does not. On Linux, at the sandbox level `full`.
+    /// sandbox without a network, and throws away what it writes; `commit` does the same, and an approval of the request takes over
+    /// exactly the changes that were shown, without running the command again; `off` does not. On Linux, at the sandbox level `full`.
     #[serde(skip_serializing_if = "PreviewMode::is_show")]
     pub preview: PreviewMode,
     /// The most memory for each process of a command. Default no bound of its own.

@@ -60,6 +60,17 @@ pub struct Approval {
     pub key: String,
     /// Whether it was given in the client, and not by the user with `bailiwick approve`.
     pub is_of_client: bool,
+    /// The changes of a preview, where it is for these alone and the command does not run again.
+    pub changes: Option<ApprovedChanges>,
+}
+
+/// The changes of a preview that the user has approved.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ApprovedChanges {
+    /// The ticket whose preview it was. Ids are in the order of time.
+    pub ticket: String,
+    /// The SHA-256 of the changes.
+    pub sha256: String,
 }
 
 impl Approval {

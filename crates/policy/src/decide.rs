@@ -241,6 +241,7 @@ fn judge(case: &Case<'_>, walk: &mut Walk) -> Judgement {
         rules,
         approved,
         was_asked: !questions.is_empty(),
+        changes: case.approvals.iter().filter_map(|it| it.changes.as_ref()).max().cloned(),
         later,
         origin: origin_of(spec, scope.as_deref(), &targets),
         untrusted,

@@ -31,7 +31,7 @@ mod terminal_windows;
 mod stage;
 mod untrusted;
 
-pub use approval::{Approval, Question};
+pub use approval::{Approval, ApprovedChanges, Question};
 pub use case::{Candidate, Case, Catalogue, InputPath, Need, Parsed};
 pub use decide::{Denial, StageVerdict, Verdict, decide, explain, scope_of};
 pub use grants::Grants;

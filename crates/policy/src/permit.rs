@@ -11,8 +11,8 @@ use super::approval::{ApprovalSubject, RequestKey, SessionKey, target_of};
 use super::command::{Grant, JudgedCommand, PermittedCommand};
 use super::located_path::LocatedPath;
 use super::{
-    AFTER_UNTRUSTED, Approval, Grants, Parsed, PathRules, PermittedPath, Question, Scope, ScreenRules,
-    UntrustedRead, WritablePath, closed_words,
+    AFTER_UNTRUSTED, Approval, ApprovedChanges, Grants, Parsed, PathRules, PermittedPath, Question, Scope,
+    ScreenRules, UntrustedRead, WritablePath, closed_words,
 };
 
 /// A judged target.
@@ -55,6 +55,8 @@ pub struct Permit {
     pub(super) approved: Option<String>,
     /// Whether the request, or the first use of something in it, needed approval.
     pub(super) was_asked: bool,
+    /// The changes of a preview that were approved with the request, the newest.
+    pub(super) changes: Option<ApprovedChanges>,
     pub(super) later: Option<Later>,
     /// Where the content comes from that it shows.
     pub(super) origin: Option<ContentOrigin>,
@@ -269,6 +271,12 @@ impl Permit {
     /// Returns the key of the approval by which it was permitted, if it needed one.
     pub fn approved(&self) -> Option<&str> {
         self.approved.as_deref()
+    }
+
+    /// Returns the changes of a preview that were approved in place of the command, the newest.
+    pub fn approved_changes(&self) -> Option<&ApprovedChanges> {
+        let later = self.later.as_ref().and_then(|later| later.approval.get()?.changes.as_ref());
+        later.max(self.changes.as_ref())
     }
 
     /// Returns whether the operation may come to need approval after it has looked.

@@ -315,7 +315,8 @@ impl Scope {
 
     /// Returns whether an approval that is given in a client counts for operations of this kind.
     pub fn takes_approvals_of_clients(&self, effect: Effect) -> bool {
-        self.client_approvals.contains(&effect)
+        let shows_changes = effect == Effect::RunsCode && self.preview == PreviewMode::Commit;
+        self.client_approvals.contains(&effect) && !shows_changes
     }
 
     /// Returns the operations and families that need approval, as the config names them.

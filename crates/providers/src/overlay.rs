@@ -22,9 +22,9 @@ pub struct OverlayChange {
     /// The path beneath the root.
     pub path: RelPath,
     /// What is there; `None` for nothing.
-    pub before: Option<FileKind>,
+    pub before: Option<Stat>,
     /// What would be there; `None` for nothing.
-    pub after: Option<FileKind>,
+    pub after: Option<Stat>,
     /// The contents before and after, if both sides are nothing or a regular file that is not too large to be shown.
     pub contents: Option<FileContents>,
 }
@@ -116,7 +116,7 @@ impl Compare<'_> {
             if let Some((lower, before)) = &below
                 && before.kind == FileKind::Dir
             {
-                self.changed(path, Some(before.kind), Some(after.kind), None);
+                self.changed(path, Some(*before), Some(after), None);
                 return self.removed_below(lower, name, path, depth);
             }
             return self.file((upper, &after), below.as_ref().map(|(lower, it)| (*lower, it)), name, path);
@@ -124,16 +124,16 @@ impl Compare<'_> {
         let inner = match &below {
             Some((lower, before)) if before.kind == FileKind::Dir => {
                 if before.mode != after.mode {
-                    self.changed(path, Some(before.kind), Some(after.kind), None);
+                    self.changed(path, Some(*before), Some(after), None);
                 }
                 lower.open_dir(name).ok()
             }
             Some((_, before)) => {
-                self.changed(path, Some(before.kind), Some(after.kind), None);
+                self.changed(path, Some(*before), Some(after), None);
                 None
             }
             None => {
-                self.changed(path, None, Some(after.kind), None);
+                self.changed(path, None, Some(after), None);
                 None
             }
         };
@@ -174,7 +174,7 @@ impl Compare<'_> {
         let then = content(upper, after);
         let now = below.map_or(Some(None), |(lower, before)| content(lower, before));
         let contents = now.zip(then).map(|(before, after)| FileContents { before, after });
-        self.changed(path, below.map(|(_, before)| before.kind), Some(after.kind), contents);
+        self.changed(path, below.map(|(_, before)| *before), Some(*after), contents);
     }
 
     /// Notes that an entry of the root is gone, with all that is below it.
@@ -182,7 +182,7 @@ impl Compare<'_> {
         let content = (before.kind == FileKind::File).then(|| read(lower, name)).flatten();
         self.changed(
             path,
-            Some(before.kind),
+            Some(*before),
             None,
             content.map(|content| FileContents { before: Some(content), after: None }),
         );
@@ -210,8 +210,8 @@ impl Compare<'_> {
     fn changed(
         &mut self,
         path: &RelPath,
-        before: Option<FileKind>,
-        after: Option<FileKind>,
+        before: Option<Stat>,
+        after: Option<Stat>,
         contents: Option<FileContents>,
     ) {
         // Enough of them are shown by then.

@@ -12,7 +12,9 @@ use bailiwick_contract::time::{now_ms, rfc3339};
 use bailiwick_contract::{ErrorCode, Failure};
 use bailiwick_platform::tty::{Line, Tty};
 use bailiwick_policy::{OwnFolders, Scopes};
-use bailiwick_providers::approval::{Approvals, Decision as ApprovalDecision, PreviewState, Ticket};
+use bailiwick_providers::approval::{
+    Approvals, Decision as ApprovalDecision, EffectPreview, PreviewCommit, PreviewState, Ticket,
+};
 use bailiwick_providers::secret_prompt::Prompts;
 use bailiwick_providers::terminal::Screens;
 
@@ -139,7 +141,9 @@ impl Approver {
                 return Err(Failure::invalid("ID", "a secret is typed, not approved")
                     .hint(format!("Run `bailiwick approve {}`.", it.id())));
             };
-            said.push_str(&approve_ticket::answer(&self.home, ticket, answer, change_scope)?);
+            let preview = self.approvals.preview(&ticket.id);
+            let done = approve_ticket::answer(&self.home, ticket, answer, preview.as_ref(), change_scope);
+            said.push_str(&done?);
             answered.push(ticket.id.clone());
         }
         let done = ApproveOutput { ok: true, answered, refused: Vec::new(), left: Vec::new() };
@@ -155,7 +159,7 @@ impl Approver {
                     claim.refused().map_err(|error| unreadable(&error))?;
                 }
                 Item::Ticket(ticket) => {
-                    approve_ticket::answer(&self.home, ticket, Answer::Refuse, change_scope)?;
+                    approve_ticket::answer(&self.home, ticket, Answer::Refuse, None, change_scope)?;
                 }
             }
             refused.push(it.id().to_owned());
@@ -265,15 +269,18 @@ impl Approver {
 
     async fn decide_ticket(&self, tty: &Tty, ticket: &Ticket) -> Result<Decision, Failure> {
         tty.write(&approve_ticket::described(ticket)).await.map_err(|error| terminal_gone(&error))?;
-        let mut is_shown = self.show_preview(tty, ticket).await?;
-        let question = approve_ticket::question(ticket);
+        let mut shown = self.show_preview(tty, ticket).await?;
         loop {
+            let is_shown =
+                shown.as_ref().map_or(!ticket.awaits_preview, |it| it.state != PreviewState::Running);
+            let commit = approve_ticket::commit_of(ticket, shown.as_ref());
+            let question = approve_ticket::question(ticket, commit.as_ref());
             // What is typed is not shown: it may have been meant for the prompt of a secret.
             let typed = tokio::select! {
                 typed = ask(tty, &question) => typed?,
                 () = self.preview_done(ticket), if !is_shown => {
                     tty.write("\n").await.map_err(|error| terminal_gone(&error))?;
-                    is_shown = self.show_preview(tty, ticket).await?;
+                    shown = self.show_preview(tty, ticket).await?;
                     continue;
                 }
             };
@@ -287,7 +294,13 @@ impl Approver {
                 tty.write("That is none of the answers.\n").await.map_err(|error| terminal_gone(&error))?;
                 continue;
             };
-            return match approve_ticket::answer(&self.home, ticket, answer, change_scope) {
+            if answer == Answer::Once && commit == Some(PreviewCommit::Pending) {
+                tty.write("The preview has not ended: its changes are not known yet.\n")
+                    .await
+                    .map_err(|error| terminal_gone(&error))?;
+                continue;
+            }
+            return match approve_ticket::answer(&self.home, ticket, answer, shown.as_ref(), change_scope) {
                 Ok(said) => {
                     tty.write(&format!("{said}\n")).await.map_err(|error| terminal_gone(&error))?;
                     Ok(if answer == Answer::Refuse { Decision::Refused } else { Decision::Answered })
@@ -297,17 +310,22 @@ impl Approver {
         }
     }
 
-    /// Shows what the command would do, as far as that is known. Returns whether it is all that will be known.
-    async fn show_preview(&self, tty: &Tty, ticket: &Ticket) -> Result<bool, Failure> {
-        let Some(preview) = self.approvals.preview(&ticket.id) else { return Ok(true) };
-        tty.write(&approve_ticket::previewed(&preview)).await.map_err(|error| terminal_gone(&error))?;
-        Ok(preview.state != PreviewState::Running)
+    /// Shows what the command would do, as far as that is known, and returns it.
+    async fn show_preview(&self, tty: &Tty, ticket: &Ticket) -> Result<Option<EffectPreview>, Failure> {
+        let preview = self.approvals.preview(&ticket.id);
+        if let Some(preview) = &preview {
+            tty.write(&approve_ticket::previewed(preview)).await.map_err(|error| terminal_gone(&error))?;
+        }
+        Ok(preview)
     }
 
     /// Waits until what the command would do is known.
     async fn preview_done(&self, ticket: &Ticket) {
-        let is_running =
-            || self.approvals.preview(&ticket.id).is_some_and(|it| it.state == PreviewState::Running);
+        let is_running = || {
+            self.approvals
+                .preview(&ticket.id)
+                .map_or(ticket.awaits_preview, |it| it.state == PreviewState::Running)
+        };
         loop {
             let seen = self.changed_at();
             if !is_running() {

@@ -1,6 +1,7 @@
 //! `approve --phone`: one request, answered by yes or no on a phone of the same network. The link is good while this command runs.
 
 use std::net::{IpAddr, SocketAddr};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use qrcode::render::unicode::Dense1x2;
@@ -9,7 +10,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio_util::sync::CancellationToken;
 
 use bailiwick_contract::{ErrorCode, Failure};
-use bailiwick_providers::approval::{Approvals, Ticket};
+use bailiwick_providers::approval::{Approvals, EffectPreview, PreviewCommit, Ticket};
 
 use super::approve::{change_scope, report};
 use super::printer::{Printer, Report, has_colour, one_line};
@@ -68,24 +69,31 @@ pub fn run(
 }
 
 fn question(home: &Home, approvals: &Approvals, ticket: &Ticket) -> FormQuestion {
+    // What the page has shown last: an approval of changes is for these.
+    let on_page = Arc::new(Mutex::new(None::<EffectPreview>));
     let shown = {
-        let (approvals, ticket) = (approvals.clone(), ticket.clone());
+        let (approvals, ticket, on_page) = (approvals.clone(), ticket.clone(), Arc::clone(&on_page));
         move || {
             let preview = approvals.preview(&ticket.id);
-            let preview = preview.as_ref().map(approve_ticket::previewed).unwrap_or_default();
-            approve_ticket::described(&ticket) + &preview
+            let commit = approve_ticket::commit_of(&ticket, preview.as_ref());
+            let text = preview.as_ref().map(approve_ticket::previewed).unwrap_or_default();
+            *on_page.lock().unwrap_or_else(PoisonError::into_inner) = preview;
+            let yes = Answer::Once.in_words(&ticket, commit.as_ref());
+            let yes = (commit != Some(PreviewCommit::Pending)).then_some(yes);
+            (approve_ticket::described(&ticket) + &text, yes)
         }
     };
     let (home, ticket) = (home.clone(), ticket.clone());
     FormQuestion {
         shown: Box::new(shown),
-        yes: Answer::Once.in_words(&ticket),
         decide: Box::new(move |yes, from| {
             let answer = if yes { Answer::Once } else { Answer::Refuse };
+            let shown = on_page.lock().unwrap_or_else(PoisonError::into_inner).clone();
             approve_ticket::answer_from(
                 &home,
                 &ticket,
                 answer,
+                shown.as_ref(),
                 &format!(" on a phone at {from}"),
                 change_scope,
             )

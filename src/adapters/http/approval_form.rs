@@ -38,10 +38,9 @@ const ICONS: &[&str] = &["/favicon.ico", "/apple-touch-icon.png", "/apple-touch-
 
 /// What is asked, and what becomes of the answer.
 pub struct FormQuestion {
-    /// Returns what is shown of the request at this moment.
-    pub shown: Box<dyn Fn() -> String + Send + Sync>,
-    /// What an approval means, such as `approved once`.
-    pub yes: String,
+    /// Returns what is shown of the request at this moment, and what an approval means, such as `approved once`; `None` as long as it
+    /// cannot be approved.
+    pub shown: Box<dyn Fn() -> (String, Option<String>) + Send + Sync>,
     /// Approves or refuses for a browser at an address, and returns what was done in words.
     pub decide: Box<dyn Fn(bool, IpAddr) -> Result<String, Failure> + Send + Sync>,
 }
@@ -222,14 +221,21 @@ impl FormState {
                 }
             }
         };
+        let (shown, yes) = (self.question.shown)();
+        let (button, meaning) = match yes {
+            Some(yes) => (
+                "<button class=main name=answer value=yes>Approve</button>",
+                format!("Approve: it is {}.", escape(&yes)),
+            ),
+            None => ("", "The preview has not ended. Reload this page to approve it.".to_owned()),
+        };
         let body = format!(
             "<header><b>Bailiwick</b><span>at {address}</span></header><h1>A client asks for approval</h1><pre>{shown}</pre>\
              <form method=post><input type=hidden name=number value={number}>\
-             <p class=buttons><button class=main name=answer value=yes>Approve</button><button name=answer value=no>Refuse</button></p>\
-             <p><small>Approve: it is {yes}. The connection is not encrypted.</small></p></form>",
+             <p class=buttons>{button}<button name=answer value=no>Refuse</button></p>\
+             <p><small>{meaning} The connection is not encrypted.</small></p></form>",
             address = escape(&self.address.to_string()),
-            shown = escape((self.question.shown)().trim()),
-            yes = escape(&self.question.yes),
+            shown = escape(shown.trim()),
         );
         let mut response = page(StatusCode::OK, TITLE, &body, "");
         if is_first {

@@ -61,6 +61,15 @@ pub trait RunAsync: Operation {
     ) -> impl Future<Output = Result<Self::Output, Failure>> + Send;
 }
 
+/// What a preview has shown.
+#[derive(Debug)]
+pub struct PreviewResult {
+    /// What the user sees of it.
+    pub shown: EffectPreview,
+    /// What has changed, to be taken over once it is approved, or why it cannot be; `None` where the scope does not want that.
+    pub changes: Option<Result<Vec<u8>, String>>,
+}
+
 /// An operation that can be run once to see what it would do, before the user approves it.
 pub trait Preview: RunAsync {
     /// Runs it so that nothing of it stays: without a network, and what it writes is thrown away.
@@ -69,7 +78,7 @@ pub trait Preview: RunAsync {
         permit: &Permit,
         input: &Self::Input,
         options: &Self::Options,
-    ) -> impl Future<Output = Result<EffectPreview, Failure>> + Send;
+    ) -> impl Future<Output = Result<PreviewResult, Failure>> + Send;
 }
 
 /// An operation some of whose fields need a capability that it does not need without them.
@@ -192,7 +201,7 @@ pub enum RunForm {
 }
 
 /// What a preview becomes that runs.
-pub type RunningPreview<'a> = Pin<Box<dyn Future<Output = Result<EffectPreview, Failure>> + Send + 'a>>;
+pub type RunningPreview<'a> = Pin<Box<dyn Future<Output = Result<PreviewResult, Failure>> + Send + 'a>>;
 type PreviewFunction = for<'a> fn(&'a Context, &'a Permit) -> RunningPreview<'a>;
 type AttemptFunction = fn(&Context, &Permit) -> Option<Json>;
 

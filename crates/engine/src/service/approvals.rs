@@ -10,7 +10,7 @@ use bailiwick_contract::{Caller, Envelope, ErrorCode, FOR_USER, Failure, StageNa
 use bailiwick_history::{EventDraft, HistoryHandle, Phase};
 use bailiwick_platform::machine::BootMoment;
 use bailiwick_platform::quoting::quote_command;
-use bailiwick_policy::{Approval, Question};
+use bailiwick_policy::{Approval, ApprovedChanges, Question};
 use bailiwick_providers::approval::{ApprovalError, ApprovalTerm, Approvals, Decision, Progress, Ticket};
 
 use super::{Service, dispatch};
@@ -30,6 +30,7 @@ pub(super) struct ApprovalRequest {
     caller: Caller,
     operation_id: String,
     fields: Vec<String>,
+    awaits_preview: bool,
 }
 
 /// A request that the user has not approved.
@@ -66,7 +67,12 @@ impl ApprovalRequest {
         let mut fields = shown_fields(&history, &envelope.input, audited);
         fields.extend(shown_fields(&history, &envelope.options, audited));
         fields.truncate(MAX_FIELDS);
-        Self { store, history, caller, operation_id, fields }
+        Self { store, history, caller, operation_id, fields, awaits_preview: false }
+    }
+
+    /// Sets whether an approval waits for the preview, whose changes it takes over.
+    pub fn awaiting_preview(self, awaits_preview: bool) -> Self {
+        Self { awaits_preview, ..self }
     }
 
     /// Takes the approval that was given for a question.
@@ -93,7 +99,9 @@ impl ApprovalRequest {
         let taken = taken.map_err(|error| unusable(&error.into()))?;
         // What the config does not let a client approve any more is asked about again.
         if let Some(decision) = taken.filter(|it| !it.is_of_client || question.client_may_answer) {
-            return Ok(Approval { key: question.key.clone(), is_of_client: decision.is_of_client });
+            let Decision { ticket, is_of_client, changes_sha256, .. } = decision;
+            let changes = changes_sha256.map(|sha256| ApprovedChanges { ticket: ticket.id, sha256 });
+            return Ok(Approval { key: question.key.clone(), is_of_client, changes });
         }
         if self.store.refusal(&key).is_some() {
             return Err(Failure::denied("refused-by-user", "the user has refused this very request")
@@ -139,6 +147,7 @@ impl ApprovalRequest {
             rules_to_add: change.iter().flat_map(|it| it.added.clone()).collect(),
             files_to_open: change.into_iter().flat_map(|it| it.files).collect(),
             client_may_answer: question.client_may_answer,
+            awaits_preview: self.awaits_preview && !question.is_first_use,
             ..Ticket::new(&self.caller, self.operation_id.clone(), key)
         }
     }
@@ -198,6 +207,7 @@ impl Service {
                 ticket,
                 approved,
                 is_of_client: true,
+                changes_sha256: None,
                 at_ms: now,
                 expires_at_ms: now + life_ms,
                 decided: BootMoment::now(),

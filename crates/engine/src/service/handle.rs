@@ -19,7 +19,9 @@ use super::Service;
 use super::approvals::ApprovalRequest;
 use super::boot::MAX_HELD;
 use super::dispatch::{self, PermittedRequest};
-use super::previews::{PreviewRequest, assumed_approval, permit_for_preview};
+use super::previews::{
+    PreviewRequest, assumed_approval, awaits_preview, permit_for_preview, write_no_preview,
+};
 use super::record::{Record, RequestEnd};
 use super::secrets::RequestSecrets;
 use super::shares::Shares;
@@ -221,7 +223,9 @@ impl Service {
             let store = Approvals::below(&state.facts.dirs.state)
                 .with_notifications(state.facts.config.notifications);
             let (caller, id) = ((*caller).clone(), record.operation_id().to_owned());
+            let awaits_preview = awaits_preview(&case, &state.facts.registry);
             ApprovalRequest::new(store, self.history.clone(), caller, id, &envelope, audited)
+                .awaiting_preview(awaits_preview)
         };
         let mut approval_request = None;
         let mut decided = decide(&case);
@@ -262,10 +266,12 @@ impl Service {
                 let outcome = record.refuse(denial.failure).await;
                 if let Some(ticket) = opened {
                     given.push(assumed_approval(&ticket.question));
+                    let (ticket, history) = (ticket.ticket, self.history.clone());
                     if let Some(permit) = permit_for_preview(&case, given, MAX_APPROVALS) {
                         let (shares, facts) = (Arc::clone(&self.previews), state.facts.clone());
-                        let (ticket, history) = (ticket.ticket, self.history.clone());
                         PreviewRequest { ticket, permit, shares, facts, history, caller, request }.start();
+                    } else {
+                        write_no_preview(&state.facts.dirs.state, &ticket);
                     }
                 }
                 return outcome;

@@ -1,20 +1,23 @@
 //! Previews of commands that wait for approval: each runs beside, once its ticket is open, and ends with the ticket.
 //!
 //! What a preview is permitted to do is judged as if the user had approved it; it is done so that nothing of it stays.
-//! Nothing of it goes to the client.
+//! Nothing of it goes to the client. Where the scope says so, what it has changed is kept with the ticket, to be taken over.
 
+use std::io;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::shares::Shares;
-use crate::registry::{Context, Request, ServiceFacts};
+use crate::registry::{Context, PreviewResult, Registry, Request, ServiceFacts};
 use bailiwick_config::PreviewMode;
 use bailiwick_contract::{Caller, Cancel, Failure, Progress};
 use bailiwick_history::{EventDraft, HistoryHandle, Phase};
-use bailiwick_policy::{Approval, Case, Permit, decide};
-use bailiwick_providers::approval::{Approvals, EffectPreview, Ticket};
+use bailiwick_policy::{Approval, Case, Permit, decide, scope_of};
+use bailiwick_providers::approval::{ApprovalTerm, Approvals, EffectPreview, PreviewCommit, Ticket};
+use bailiwick_providers::file::sha256_hex;
 
 /// The name of a preview in the history; no operation has it.
 const PREVIEW: &str = "preview";
@@ -29,7 +32,7 @@ pub(super) const ALL_SHARES: usize = 4;
 
 /// Returns the approval that a preview is judged by: as if the user had given it.
 pub(super) fn assumed_approval(key: &str) -> Approval {
-    Approval { key: key.to_owned(), is_of_client: false }
+    Approval { key: key.to_owned(), is_of_client: false, changes: None }
 }
 
 /// Judges a request as if all its questions were answered.
@@ -47,6 +50,23 @@ pub(super) fn permit_for_preview(
     None
 }
 
+/// Returns whether an approval of a request waits for its preview, whose changes it takes over.
+pub(super) fn awaits_preview(case: &Case<'_>, registry: &Registry) -> bool {
+    let is_dry_run = || case.envelope.options.get("dryRun") == Some(&Value::Bool(true));
+    scope_of(case).is_some_and(|scope| scope.preview() == PreviewMode::Commit)
+        && registry.entry(&case.envelope.op).is_some_and(|it| it.preview.is_some())
+        && !is_dry_run()
+}
+
+/// Notes that a ticket that awaits a preview gets none.
+pub(super) fn write_no_preview(state: &Path, ticket: &Ticket) {
+    if ticket.awaits_preview {
+        let shown = EffectPreview::unavailable("the request is not permitted even if it is approved");
+        // Without it, no single request is approved.
+        let _ = Approvals::below(state).write_preview(&ticket.id, &shown.with_commit(true));
+    }
+}
+
 /// Everything that a preview needs.
 pub(super) struct PreviewRequest {
     pub ticket: Ticket,
@@ -62,7 +82,7 @@ pub(super) struct PreviewRequest {
 impl PreviewRequest {
     /// Begins it, if the scope wants it and the operation can be previewed. It ends on its own.
     pub fn start(self) {
-        let is_wanted = self.permit.scope().is_some_and(|scope| scope.preview() == PreviewMode::Show);
+        let is_wanted = self.permit.scope().is_some_and(|scope| scope.preview() != PreviewMode::Off);
         let can = self.facts.registry.entry(self.permit.spec().name).is_some_and(|it| it.preview.is_some());
         if is_wanted && can && !self.permit.common().dry_run {
             tokio::spawn(self.run());
@@ -72,14 +92,15 @@ impl PreviewRequest {
     async fn run(self) {
         let id = self.ticket.id.clone();
         let store = Approvals::below(&self.facts.dirs.state);
+        let is_commit = self.permit.scope().is_some_and(|scope| scope.preview() == PreviewMode::Commit);
         let begun = {
             let (store, id) = (store.clone(), id.clone());
-            tokio::task::spawn_blocking(move || store.begin_preview(&id)).await
+            tokio::task::spawn_blocking(move || store.begin_preview(&id, is_commit)).await
         };
         let Ok(Ok(running)) = begun else { return };
         let shown = self.shown(store.clone()).await;
         // Nothing is written for a ticket that was answered, which nobody looks at any more.
-        if let Some(shown) = shown {
+        if let Some(shown) = shown.map(|shown| shown.with_commit(is_commit)) {
             let _ = tokio::task::spawn_blocking(move || store.write_preview(&id, &shown)).await;
         }
         drop(running);
@@ -87,7 +108,7 @@ impl PreviewRequest {
 
     /// Runs it in its turn. Returns `None` if the ticket was answered before.
     async fn shown(self, store: Approvals) -> Option<EffectPreview> {
-        let answered = answered(store, self.ticket.clone());
+        let answered = answered(store.clone(), self.ticket.clone());
         tokio::pin!(answered);
         let _share = tokio::select! {
             share = self.shares.take(self.caller.identity(), SHARE) => share,
@@ -102,6 +123,7 @@ impl PreviewRequest {
         if !matches!(written.await, Ok(Ok(_))) {
             return Some(EffectPreview::unavailable("the history cannot be written"));
         }
+        let ticket = self.ticket.clone();
         let Self { permit, facts, history, caller, request, .. } = self;
         let cancel = Cancel::after(permit.limits().timeout.min(MAX_RUNTIME));
         let cx =
@@ -112,15 +134,39 @@ impl PreviewRequest {
         };
         // What was started is killed as the future is dropped.
         cancel.cancel();
-        shown.map(|shown| {
-            shown.unwrap_or_else(|failure| {
-                EffectPreview::unavailable(cx.history.redacted_words(&[&failure.message]).concat())
-            })
-        })
+        match shown? {
+            Ok(result) => tokio::task::spawn_blocking(move || kept(&store, &ticket, result)).await.ok(),
+            Err(failure) => {
+                let why = cx.history.redacted_words(&[&failure.message]).concat();
+                Some(EffectPreview::unavailable(why))
+            }
+        }
     }
 }
 
-async fn run(cx: &Context, permit: &Permit) -> Result<EffectPreview, Failure> {
+/// Keeps what has changed, where an approval takes it over. Returns what the user sees.
+fn kept(store: &Approvals, ticket: &Ticket, result: PreviewResult) -> EffectPreview {
+    let Some(changes) = result.changes else { return result.shown };
+    let is_once = ticket.plain_approval().0 == ApprovalTerm::Once;
+    let kept = match changes {
+        _ if !is_once => Err("an approval of a first use is for more than this request".to_owned()),
+        Err(why) => Err(why),
+        Ok(bytes) => match store.write_changes(ticket, &bytes) {
+            Ok(()) => Ok(sha256_hex(&bytes)),
+            Err(error) if error.kind() == io::ErrorKind::QuotaExceeded => {
+                Err("the changes of other requests that wait leave no room for them".to_owned())
+            }
+            Err(error) => Err(format!("they cannot be kept: {error}")),
+        },
+    };
+    let commit = match kept {
+        Ok(sha256) => PreviewCommit::Ready { sha256 },
+        Err(why) => PreviewCommit::Unavailable { why },
+    };
+    EffectPreview { commit: Some(commit), ..result.shown }
+}
+
+async fn run(cx: &Context, permit: &Permit) -> Result<PreviewResult, Failure> {
     let entry = cx.service.registry.entry(permit.spec().name);
     let preview = entry.and_then(|entry| entry.preview).expect("it was looked for before");
     let shown = preview(cx, permit).await;

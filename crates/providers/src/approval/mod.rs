@@ -9,6 +9,6 @@ mod store;
 mod ticket;
 
 pub use hosts::HostApprovals;
-pub use preview::{EffectPreview, PathChange, PreviewPath, PreviewState};
+pub use preview::{EffectPreview, PathChange, PreviewCommit, PreviewPath, PreviewState};
 pub use store::{ApprovalError, Approvals, Progress};
 pub use ticket::{ApprovalTerm, Decision, Moment, Ticket};

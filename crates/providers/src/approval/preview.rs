@@ -17,6 +17,24 @@ pub enum PreviewState {
     Unavailable,
 }
 
+/// What an approval of one request does, where the scope has the changes of a preview taken over.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase", tag = "state", deny_unknown_fields)]
+pub enum PreviewCommit {
+    /// Not known before the preview has ended; until then no single request is approved.
+    Pending,
+    /// It takes over exactly these changes; the command does not run again.
+    Ready {
+        /// The SHA-256 of the changes, as they are kept.
+        sha256: String,
+    },
+    /// The command runs for real.
+    Unavailable {
+        /// Why the changes cannot be taken over.
+        why: String,
+    },
+}
+
 /// What a command would do.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -56,6 +74,9 @@ pub struct EffectPreview {
     /// What it does not show, a sentence each.
     #[serde(default)]
     pub notes: Vec<String>,
+    /// What an approval does, where the scope's `preview` is `commit`; without it the command runs for real.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<PreviewCommit>,
 }
 
 /// A path that a command would change.
@@ -96,12 +117,47 @@ impl EffectPreview {
             diff: String::new(),
             output: String::new(),
             notes: Vec::new(),
+            commit: None,
         }
     }
 
     /// Creates one that names why there is none.
     pub fn unavailable(why: impl Into<String>) -> Self {
         Self { state: PreviewState::Unavailable, why: Some(why.into()), ..Self::running() }
+    }
+
+    /// Sets what an approval does, where the scope has the changes taken over: without a preview the command runs for real.
+    #[must_use]
+    pub fn with_commit(self, is_wanted: bool) -> Self {
+        let commit = is_wanted.then(|| match self.state {
+            PreviewState::Running => PreviewCommit::Pending,
+            PreviewState::Done | PreviewState::Unavailable => {
+                PreviewCommit::Unavailable { why: "there is no preview".to_owned() }
+            }
+        });
+        Self { commit: self.commit.or(commit), ..self }
+    }
+
+    /// Returns the digest of the changes that an approval takes over.
+    pub fn changes_sha256(&self) -> Option<&str> {
+        match self.commit.as_ref()? {
+            PreviewCommit::Ready { sha256 } => Some(sha256),
+            PreviewCommit::Pending | PreviewCommit::Unavailable { .. } => None,
+        }
+    }
+
+    /// Returns what an approval of the one request does, in words.
+    pub fn approval_words(&self) -> String {
+        match &self.commit {
+            None => "runs the command for real, in the folders as they are then".to_owned(),
+            Some(PreviewCommit::Pending) => "waits for the preview to end".to_owned(),
+            Some(PreviewCommit::Ready { .. }) => {
+                "takes over exactly these changes; the command does not run again".to_owned()
+            }
+            Some(PreviewCommit::Unavailable { why }) => {
+                format!("runs the command for real, since its changes cannot be taken over: {why}")
+            }
+        }
     }
 
     /// Returns it in a few words.
@@ -127,8 +183,9 @@ impl EffectPreview {
 }
 
 /// Creates the preview that is shown where its service has ended.
-pub(super) fn interrupted() -> EffectPreview {
-    EffectPreview::unavailable("the service ended before the preview did")
+pub(super) fn interrupted(running: &EffectPreview) -> EffectPreview {
+    let is_commit = running.commit.is_some();
+    EffectPreview::unavailable("the service ended before the preview did").with_commit(is_commit)
 }
 
 /// Reads a preview as it was written.

@@ -3,13 +3,14 @@
 //! `<key>.open` is a ticket that waits. Anyone who answers takes it by renaming it to `<key>.taken`, and writes `<key>.granted`
 //! or `<key>.refused`. The request that comes for a single approval renames `<key>.granted` to `<key>.used`: of two
 //! requests one alone can. `<ticket>.preview` is what its command would do, and `<ticket>.running` is locked while that is
-//! found out. `<ticket>.key` holds the key, by which a ticket is found by its id, and `<caller>.keys` those of a caller's tickets, by
+//! found out. `<ticket>.changes` holds what the command changed there, where that is taken over once it is approved: it goes with the
+//! ticket, and once it is used. `<ticket>.key` holds the key, by which a ticket is found by its id, and `<caller>.keys` those of a caller's tickets, by
 //! which they are counted: no request lists the folder. The folder is in Bailiwick's state, outside every scope.
 
 #![expect(clippy::disallowed_methods, reason = "the folder is Bailiwick's own, in its state folder")]
 
-use std::fs;
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -17,8 +18,10 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use bailiwick_contract::id;
+use bailiwick_platform::fs::modes::sync_folder;
 use bailiwick_platform::fs::{
-    FileLock, Secrecy, claim_file, create_private_dir, read_own_file, replace_private_file,
+    FileLock, OwnFileError, Secrecy, claim_file, create_private_dir, new_private_file, open_own_file,
+    read_own_file, replace_private_file,
 };
 use bailiwick_platform::notifications::{self, Notification};
 
@@ -45,6 +48,10 @@ const LOCK: &str = ".lock";
 const PREVIEW: &str = "preview";
 /// The end of the name of what is locked while a preview runs.
 const RUNNING: &str = "running";
+/// The end of the name of what a command changed in its preview.
+const CHANGES: &str = "changes";
+/// How much the changes of all previews take together.
+const MAX_CHANGES_BYTES: u64 = 256 << 20;
 
 /// The approvals of one installation.
 #[derive(Debug, Clone)]
@@ -183,6 +190,7 @@ impl Approvals {
         let now = Moment::now();
         // Before the tickets: one that is opened meanwhile keeps its preview.
         let previews = self.files(&[PREVIEW, RUNNING])?;
+        let changes = self.files(&[CHANGES])?;
         let keys = self.files(&[KEY])?;
         let mut found = Vec::new();
         for (stem, end, path) in self.files(&STATES)? {
@@ -203,6 +211,11 @@ impl Approvals {
         }
         for (id, _, path) in previews {
             if !found.iter().any(|ticket| ticket.id == id) {
+                remove(&path)?;
+            }
+        }
+        for (id, _, path) in changes {
+            if !self.needs_changes(&id)? {
                 remove(&path)?;
             }
         }
@@ -243,6 +256,9 @@ impl Approvals {
         let end = if decision.approved.is_some() { "granted" } else { "refused" };
         fs::rename(&draft, self.path(&ticket.key, end))?;
         remove(&taken)?;
+        if decision.changes_sha256.is_none() {
+            self.remove_changes(&ticket.id);
+        }
         Ok(())
     }
 
@@ -348,15 +364,64 @@ impl Approvals {
         Ok(None)
     }
 
-    /// Begins the preview of a ticket. Once what it returns is dropped, everyone sees that it does not run any more.
+    /// Begins the preview of a ticket, whose changes may be taken over. Once what it returns is dropped, everyone sees that it does not run any more.
     ///
     /// # Errors
     /// Those of the file system; `WouldBlock` where it runs already.
-    pub fn begin_preview(&self, ticket_id: &str) -> io::Result<FileLock> {
+    pub fn begin_preview(&self, ticket_id: &str, is_commit: bool) -> io::Result<FileLock> {
         let lock = FileLock::try_take(&self.folder, &format!("{ticket_id}.{RUNNING}"))?;
         let running = lock.ok_or(io::ErrorKind::WouldBlock)?;
-        self.write_preview(ticket_id, &EffectPreview::running())?;
+        self.write_preview(ticket_id, &EffectPreview::running().with_commit(is_commit))?;
         Ok(running)
+    }
+
+    /// Keeps what a command changed in the preview of a ticket that waits. It is on disk then.
+    ///
+    /// # Errors
+    /// Those of the file system; `QuotaExceeded` where those of other tickets leave no room.
+    pub fn write_changes(&self, ticket: &Ticket, changes: &[u8]) -> io::Result<()> {
+        let _lock = FileLock::take(&self.folder, LOCK)?;
+        let sizes = self.files(&[CHANGES])?.into_iter().filter_map(|(_, _, path)| fs::metadata(path).ok());
+        let kept: u64 = sizes.map(|facts| facts.len()).sum();
+        if kept.saturating_add(changes.len() as u64) > MAX_CHANGES_BYTES {
+            return Err(io::ErrorKind::QuotaExceeded.into());
+        }
+        let path = self.path(&ticket.id, CHANGES);
+        // Not under another name first: what is cut off here is known by its digest, and goes with the ticket.
+        let written = new_private_file(&path).and_then(|mut file| {
+            file.write_all(changes)?;
+            file.sync_all()?;
+            sync_folder(&self.folder)
+        });
+        if written.is_err() || !self.is_open(ticket) {
+            let _ = fs::remove_file(&path);
+        }
+        written
+    }
+
+    /// Opens what a command changed in the preview of a ticket.
+    ///
+    /// # Errors
+    /// Where it is not kept, or is not a file that Bailiwick wrote.
+    pub fn changes(&self, ticket_id: &str) -> Result<File, OwnFileError> {
+        Ok(open_own_file(&self.path(ticket_id, CHANGES), Secrecy::Secret)?.0)
+    }
+
+    /// Removes what a command changed in the preview of a ticket: it was used, or never will be.
+    pub fn remove_changes(&self, ticket_id: &str) {
+        // What cannot be removed now goes with the next sweep.
+        let _ = fs::remove_file(self.path(ticket_id, CHANGES));
+    }
+
+    /// Returns whether the changes of a preview may still be taken over.
+    fn needs_changes(&self, ticket_id: &str) -> io::Result<bool> {
+        Ok(match self.find(ticket_id)? {
+            Some((_, Progress::Approved)) => true,
+            Some((_, Progress::Open)) => self.preview(ticket_id).is_some_and(|preview| {
+                preview.state == PreviewState::Running || preview.changes_sha256().is_some()
+            }),
+            Some((_, Progress::Used | Progress::Refused | Progress::Gone)) | None => false,
+        })
     }
 
     /// Notes what a preview has shown.
@@ -385,7 +450,7 @@ impl Approvals {
         match FileLock::try_take(&self.folder, &format!("{ticket_id}.{RUNNING}")) {
             // It may have ended in this moment.
             Ok(Some(_lock)) => read().map(|it| match it.state {
-                PreviewState::Running => preview::interrupted(),
+                PreviewState::Running => preview::interrupted(&it),
                 PreviewState::Done | PreviewState::Unavailable => it,
             }),
             Ok(None) | Err(_) => Some(found),
@@ -481,6 +546,7 @@ mod tests {
             ticket: ticket.clone(),
             approved: None,
             is_of_client: false,
+            changes_sha256: None,
             at_ms,
             expires_at_ms: at_ms + Decision::REFUSAL_MS,
             decided: None,

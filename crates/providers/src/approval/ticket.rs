@@ -62,6 +62,9 @@ pub struct Ticket {
     pub operation_id: String,
     /// Whether an answer that is given in the client counts.
     pub client_may_answer: bool,
+    /// Whether an approval of the one request waits for its preview, whose changes it takes over.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub awaits_preview: bool,
     /// When it was opened, in milliseconds since the epoch.
     pub opened_at_ms: i64,
     /// When it expires.
@@ -123,6 +126,7 @@ impl Ticket {
             session: caller.client_session().map(str::to_owned),
             operation_id,
             client_may_answer: false,
+            awaits_preview: false,
             opened_at_ms,
             expires_at_ms: opened_at_ms + Self::LIFE_MS,
             opened: BootMoment::now(),
@@ -175,6 +179,9 @@ pub struct Decision {
     pub approved: Option<ApprovalTerm>,
     /// Whether it was answered in the client, and not by the user with `bailiwick approve`.
     pub is_of_client: bool,
+    /// The SHA-256 of the changes of its preview, where exactly these are taken over and the command does not run again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changes_sha256: Option<String>,
     /// When, in milliseconds since the epoch.
     pub at_ms: i64,
     /// Until when it counts.

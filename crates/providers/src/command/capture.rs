@@ -2,6 +2,8 @@
 //!
 //! Nothing here ever refuses bytes: a full pipe would stop the program.
 
+use serde::{Deserialize, Serialize};
+
 use super::ansi::Stripper;
 
 /// The kept part of one stream. Its memory is bounded by what was asked to be kept, whatever arrives.
@@ -14,7 +16,7 @@ pub struct Capture {
 }
 
 /// The beginning and the end of a stream, and how much there was in all.
-#[derive(Debug, Default, Clone, PartialEq, Eq)]
+#[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CapturedStream {
     /// The beginning.
     pub head: Vec<u8>,

@@ -6,6 +6,7 @@
 //! Difference      what a command changed, and what of that cannot be taken back
 //! TreeRecord      a difference with the contents that it replaced, in the store of versions
 //! Restoration     brings the folders from one state back to the other
+//! PreviewedChanges  a difference between the folders and the preview of a command, which a Restoration takes over
 //! ```
 //!
 //! Reads and writes by handle only, follows no link, opens nothing but regular files and folders. What Git runs is never
@@ -15,6 +16,7 @@ mod apply;
 mod codec;
 mod compare;
 mod node;
+mod previewed;
 mod record;
 mod restore;
 mod rules;
@@ -25,6 +27,7 @@ mod warm_tests;
 
 pub use compare::{Difference, TreeChange};
 pub use node::{Content, Node};
+pub use previewed::{PreviewedChanges, PreviewedChangesDraft, closing_rule};
 pub use record::{TreeRecord, keep_difference};
 pub use restore::{ChangeState, Restoration, RestoreRoot, RestoreStep};
 pub use store::{CoverageStore, CoveredRoot, LookError, Snapshot};

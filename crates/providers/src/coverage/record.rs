@@ -176,7 +176,12 @@ impl TreeRecord {
     /// Reads a kept difference; `None` if a record is not one, or is not kept any more.
     pub fn read(found: &FoundRecord) -> Option<Self> {
         let (contents, list) = found.tree()?;
-        let mut decoder = Decoder(&list);
+        Self::parse(contents, &list)
+    }
+
+    /// Reads a list of changes; `None` if it is none.
+    pub(super) fn parse(contents: TreeContents, list: &[u8]) -> Option<Self> {
+        let mut decoder = Decoder(list);
         if decoder.number()? != FORM {
             return None;
         }

@@ -20,7 +20,7 @@ use crate::file::is_temporary;
 use crate::versions::{ChangeSource, TreeSummary, VersionStore};
 
 /// The largest file that goes when a command is taken back: what it holds is kept first.
-const MAX_REMOVED_BYTES: u64 = 64 << 20;
+pub(super) const MAX_REMOVED_BYTES: u64 = 64 << 20;
 
 /// A root in which something is taken back.
 #[derive(Debug)]
@@ -53,6 +53,8 @@ pub struct RestoreStep {
     pub state: ChangeState,
     /// What is at the path now.
     pub now: Option<Node>,
+    /// Whether that is what the change left there.
+    pub is_as_left: bool,
     /// Whether it has the content now that it gets.
     pub(super) has_content: bool,
 }
@@ -106,6 +108,7 @@ impl<'a> Restoration<'a> {
                 change: change.clone(),
                 state: ChangeState::Done,
                 now,
+                is_as_left: false,
                 has_content: false,
             });
             if let Some(step) = steps.last_mut() {
@@ -169,6 +172,7 @@ impl<'a> Restoration<'a> {
                 change,
                 state: ChangeState::Conflict,
                 now: None,
+                is_as_left: false,
                 has_content: false,
             });
         }
@@ -331,9 +335,11 @@ impl RestoreStep {
             }
         };
         let change = &self.change;
+        let mut is_as_left = false;
         self.state = if is_at(&change.before, Times::Same)? && !change.relinks {
             ChangeState::Done
         } else if is_at(&change.after, Times::Any)? {
+            is_as_left = true;
             self.has_content = change.keeps_content();
             ChangeState::Pending
         } else if is_at(&change.before, Times::Any)? {
@@ -342,6 +348,7 @@ impl RestoreStep {
         } else {
             ChangeState::Conflict
         };
+        self.is_as_left = is_as_left;
         if self.state == ChangeState::Conflict || self.state == ChangeState::Done {
             return Ok(());
         }

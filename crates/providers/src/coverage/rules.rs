@@ -137,6 +137,11 @@ pub(super) fn is_git_pointer(path: &[u8], kind: FileKind) -> bool {
 /// Returns what a path beneath an open root is to Git. What is there now decides, too, not only what was there when a record
 /// was made.
 pub(super) fn git_part_now(root: &Dir, path: &RelPath, kind: FileKind) -> GitPart {
+    git_part_in(&[root], path, kind)
+}
+
+/// Returns what a path is to Git where its folders are made of several parts, as those of an overlay.
+pub(super) fn git_part_in(roots: &[&Dir], path: &RelPath, kind: FileKind) -> GitPart {
     if is_git_pointer(path.as_bytes(), kind) {
         return GitPart::Protected;
     }
@@ -146,8 +151,9 @@ pub(super) fn git_part_now(root: &Dir, path: &RelPath, kind: FileKind) -> GitPar
         let part_here = part_below(name);
         if part_here != GitPart::Ordinary
             && part != GitPart::Protected
-            && let Ok(dir) = root.open_dir_beneath(&folder)
-            && is_git_layout(|name| dir.stat(name).is_ok())
+            && let dirs =
+                roots.iter().filter_map(|root| root.open_dir_beneath(&folder).ok()).collect::<Vec<_>>()
+            && is_git_layout(|name| dirs.iter().any(|dir| dir.stat(name).is_ok()))
         {
             part = part_here;
         }

@@ -357,7 +357,7 @@ fn read(mut file: impl Read, size: u64, buffer: &mut Vec<u8>) -> Option<&[u8]> {
 
 /// Returns whether something was changed so shortly before that its times would not show a further change. FAT sets only one
 /// of them where a name goes, and keeps that one to two seconds.
-fn is_fresh(facts: &Stat, began_ns: i128) -> bool {
+pub(super) fn is_fresh(facts: &Stat, began_ns: i128) -> bool {
     let step_ns = |time_ns: i128| if time_ns % SECOND_NS == 0 { COARSE_NS } else { 0 };
     [facts.changed_ns, facts.modified_ns].into_iter().any(|time_ns| time_ns + step_ns(time_ns) >= began_ns)
 }

@@ -179,6 +179,11 @@ impl FoundRecord {
 }
 
 impl TreeContents {
+    /// Creates the contents that are in a file as they are.
+    pub fn plain(file: File) -> Self {
+        Self { file, part: PathBuf::new(), in_pieces: false }
+    }
+
     /// Reads a content of so many bytes, which is to be held against its hash; `None` if it is damaged.
     pub fn read(&self, at: u64, bytes: u64) -> Option<Vec<u8>> {
         if self.in_pieces {

@@ -74,6 +74,11 @@ fn ran(data: &Value) -> RenderedResult {
     if let Some(id) = data["processId"].as_str() {
         rendered.notes.push(format!("It keeps running: bailiwick ps logs {id}, wait for it or stop it"));
     }
+    if data["committed"] == true {
+        rendered
+            .notes
+            .push("The changes of its preview were taken over; the command did not run again".to_owned());
+    }
     let sandbox = &data["sandbox"];
     let (level, network) = (sandbox["level"].as_str(), sandbox["network"].as_str());
     rendered.notes.push(format!(

@@ -181,9 +181,9 @@ pub struct ScopeEditArgs {
     /// Files that strangers may have written
     #[arg(long, hide = true, value_name = "GLOB")]
     pub untrusted_files: Vec<String>,
-    /// Whether you see what a command would do before you approve it: show or off. The concept page of the policy explains it
+    /// Whether you see what a command would do before you approve it, and whether its changes are taken over then: show, commit or off. The concept page of the policy explains it
     #[arg(long, value_name = "WHAT", hide = true,
-        value_parser = word::<PreviewMode>(&["show", "off"]))]
+        value_parser = word::<PreviewMode>(&["show", "commit", "off"]))]
     pub preview: Option<PreviewMode>,
     /// What answers show in the place of secrets: off, redact or handles. The concept page of secrets explains it
     #[arg(long, value_name = "WHAT", hide = true,

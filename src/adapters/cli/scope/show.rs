@@ -53,8 +53,12 @@ fn asked_words(policy: &ScopePolicy) -> String {
     {
         lines.push("each host that the scope does not name".to_owned());
     }
-    if policy.preview == PreviewMode::Off {
-        lines.push("without a preview of what a command would do".to_owned());
+    match policy.preview {
+        PreviewMode::Show => {}
+        PreviewMode::Off => lines.push("without a preview of what a command would do".to_owned()),
+        PreviewMode::Commit => {
+            lines.push("an approval takes over the changes of a command's preview".to_owned());
+        }
     }
     lines.join("\n")
 }

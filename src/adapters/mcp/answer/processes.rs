@@ -37,6 +37,9 @@ pub(super) fn ran(data: &Value) -> Option<Answer> {
     if let Some(id) = data["rawOutput"]["processId"].as_str() {
         about.push(format!("all of the output: process.read {}", short_id(id)));
     }
+    if data["committed"] == true {
+        about.push("taken over from its preview, not run again".to_owned());
+    }
     about.extend(changes(&data["changes"]));
     if body.trim().is_empty() {
         body.clear();

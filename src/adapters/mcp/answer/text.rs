@@ -563,6 +563,11 @@ mod tests {
             ),
             (
                 "command.run",
+                json!({"stdout": "", "stderr": "", "exitCode": 0, "durationMs": 3.0, "committed": true, "changes": {"created": 1, "changed": 0, "removed": 0, "undoId": "u1"}}),
+                "[exit 0 · taken over from its preview, not run again · 1 created · undo u1]",
+            ),
+            (
+                "command.run",
                 json!({"stdout": "so far\n", "stderr": "", "exitCode": null, "signal": null, "timedOut": false, "running": true, "processId": "p1", "durationMs": 40_000.0}),
                 "so far\n[still running as process p1; process.wait waits for its end · 40.0 s]",
             ),

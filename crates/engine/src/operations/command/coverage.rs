@@ -76,6 +76,28 @@ pub struct CommandChanges {
 }
 
 impl CommandChanges {
+    /// Creates those that were taken over from a preview: of each path whether something was there, and whether something is.
+    pub fn taken_over(paths: impl Iterator<Item = (bool, bool)>, undo_id: String) -> Self {
+        let mut changes = Self {
+            created: 0,
+            changed: 0,
+            removed: 0,
+            undo_id: Some(undo_id),
+            not_covered: Vec::new(),
+            more_not_covered: None,
+            shared_with: Vec::new(),
+            not_kept: None,
+        };
+        for path in paths {
+            match path {
+                (false, _) => changes.created += 1,
+                (true, true) => changes.changed += 1,
+                (true, false) => changes.removed += 1,
+            }
+        }
+        changes
+    }
+
     /// Says it in a few words, for the history.
     pub fn summary(&self) -> Option<String> {
         let counts = [(self.created, "created"), (self.changed, "changed"), (self.removed, "removed")];

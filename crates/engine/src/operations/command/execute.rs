@@ -23,6 +23,7 @@ use bailiwick_providers::digest::Digest;
 use bailiwick_providers::egress::NetworkUse;
 use bailiwick_providers::process::{ContinuationSettings, RunEnd};
 
+use super::commit::{PreviewOutcome, commit};
 use super::coverage::{CommandChanges, CommandCoverage};
 use super::digested::{CommandContinuation, RawOutput, Recording};
 use super::ready::{PlannedCommand, Sandbox, StandardStreams, make_ready, plan_of, preview};
@@ -118,6 +119,10 @@ pub struct CommandOutput {
     /// `true` if nothing was run, since `options.dryRun` was set; `plan` says what would be.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub dry_run: bool,
+    /// `true` if the command did not run again, since the user has approved the changes of its preview: exactly these were taken over, and
+    /// all else tells of that run.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub committed: bool,
     /// What it changed in the folders of the scope, where `policy.undo` is `commands`, if anything: history.undo takes it back.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub changes: Option<CommandChanges>,
@@ -178,7 +183,15 @@ pub async fn execute(cx: &Context, permit: &Permit, execution: Execution) -> Res
         return Ok(planned(&prepared));
     }
 
-    let room = permit.limits().max_output_bytes.saturating_sub(FIELD_BYTES);
+    let room = room(permit);
+    if let Some(approved) = permit.approved_changes() {
+        let (outcome, changes) = commit(cx, permit, &prepared, approved).await?;
+        let output = committed(outcome, changes, room, encoding, prepared.advisory);
+        let changes = output.changes.as_ref().and_then(CommandChanges::summary);
+        let changes = changes.unwrap_or_else(|| "no changes".to_owned());
+        cx.summarize(format!("`{preview}`, taken over from its preview, {}; {changes}", ending(&output)));
+        return Ok(output);
+    }
     let advisory = prepared.advisory;
     let is_concise = permit.common().detail == Detail::Concise && encoding == Encoding::Text;
     let mut recording = if is_concise || answer_at.is_some() {
@@ -188,13 +201,7 @@ pub async fn execute(cx: &Context, permit: &Permit, execution: Execution) -> Res
     };
     let scope = permit.scope().map(|scope| scope.id().to_owned()).unwrap_or_default();
     let (level, network, writes) = (prepared.level, prepared.network, prepared.writes);
-    let capture = || match encoding {
-        Encoding::Base64 => Capture::new(room, 0),
-        Encoding::Text => {
-            let capture = Capture::new(room / HEAD_SHARE, room - room / HEAD_SHARE);
-            if strip_ansi { capture.without_ansi() } else { capture }
-        }
-    };
+    let capture = || capture(room, encoding, strip_ansi);
     let coverage = CommandCoverage::begin(cx, permit, &prepared).await?;
     let mut run = Run::start(&cx.service.launcher, prepared, stdin, [capture(), capture()]).await?;
     if let Some(at) = answer_at
@@ -248,6 +255,50 @@ pub async fn execute(cx: &Context, permit: &Permit, execution: Execution) -> Res
     let changes = changes.map(|words| format!("; {words}")).unwrap_or_default();
     cx.summarize(format!("`{preview}`, {}, {}{network}{changes}", output.sandbox.level, ending(&output)));
     Ok(output)
+}
+
+/// Returns how much of what a command prints has room in its answer.
+pub fn room(permit: &Permit) -> usize {
+    permit.limits().max_output_bytes.saturating_sub(FIELD_BYTES)
+}
+
+/// Creates what keeps of a stream as much as an answer has room for.
+pub fn capture(room: usize, encoding: Encoding, strip_ansi: bool) -> Capture {
+    match encoding {
+        // The end is for previews.
+        Encoding::Base64 => Capture::new(room, 4_096),
+        Encoding::Text => {
+            let capture = Capture::new(room / HEAD_SHARE, room - room / HEAD_SHARE);
+            if strip_ansi { capture.without_ansi() } else { capture }
+        }
+    }
+}
+
+/// Creates the result of a command whose changes were taken over from its preview.
+fn committed(
+    outcome: PreviewOutcome,
+    changes: Option<CommandChanges>,
+    room: usize,
+    encoding: Encoding,
+    advisory: bool,
+) -> CommandOutput {
+    let PreviewOutcome { exit_code, signal, duration_ms, streams } = outcome;
+    let sandbox = Sandbox {
+        level: Containment::Full,
+        network: Network::None,
+        degraded: false,
+        advisory,
+        ..Sandbox::unknown()
+    };
+    CommandOutput {
+        exit_code,
+        signal,
+        duration_ms,
+        sandbox,
+        committed: true,
+        changes,
+        ..printed(room, encoding, &streams)
+    }
 }
 
 /// Finds out what a command changed that has ended, and keeps what it replaced.
@@ -420,6 +471,7 @@ impl CommandOutput {
             sandbox: Sandbox::unknown(),
             network: None,
             dry_run: false,
+            committed: false,
             changes: None,
             plan: None,
         }

@@ -1,5 +1,6 @@
 //! `command.*`: running programs that the scope allows, held as it wants.
 
+mod commit;
 mod coverage;
 mod digested;
 mod execute;

@@ -1,4 +1,5 @@
-//! What a command would do: it runs once in a full sandbox without a network, and what it writes is thrown away.
+//! What a command would do: it runs once in a full sandbox without a network, and what it writes is thrown away, or kept apart to be taken
+//! over once that is approved.
 //!
 //! Only the user sees what comes of it, and so it is free of secrets and short.
 
@@ -6,21 +7,22 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::registry::Context;
+use crate::registry::{Context, PreviewResult};
+use bailiwick_config::PreviewMode;
 use bailiwick_contract::{Access, Cancel, ErrorCode, Failure, Network, signal};
 use bailiwick_platform::fs::{Dir, FileId, FileKind};
 use bailiwick_policy::{Permit, PermittedPath, Scope};
 use bailiwick_providers::approval::{EffectPreview, PathChange, PreviewPath, PreviewState};
 use bailiwick_providers::command::{Capture, CapturedStream, Listener, Ran, Run};
+use bailiwick_providers::coverage::PreviewedChangesDraft;
 use bailiwick_providers::edit::{Text, text_diff};
 use bailiwick_providers::overlay::{FileContents, OverlayChange, overlay_changes};
 
+use super::commit::PreviewOutcome;
 use super::coverage::paths_below;
-use super::execute::Execution;
+use super::execute::{Execution, capture, room};
 use super::ready::{StandardStreams, make_ready};
 
-/// How much of each stream is kept, of which the end is shown.
-const KEPT_BYTES: usize = 64 << 10;
 /// How much of each stream is shown.
 const SHOWN_BYTES: usize = 1_000;
 /// How many lines of each stream are shown.
@@ -32,19 +34,29 @@ const SHOWN_PATHS: usize = 12;
 const PATH_CHARS: usize = 200;
 /// How long comparing what was written with the folders may take.
 const COMPARING: Duration = Duration::from_secs(20);
+/// How far the clock of files may be behind that of programs.
+const TICK: Duration = Duration::from_millis(20);
 
 /// Runs a command so that nothing of it stays, and returns what it would do.
 ///
 /// # Errors
 /// Those of command.run; `provider_unavailable` where this cannot be done here.
-pub async fn preview(cx: &Context, permit: &Permit, execution: Execution) -> Result<EffectPreview, Failure> {
-    let Execution { command, environment, stdin, .. } = execution;
+pub async fn preview(cx: &Context, permit: &Permit, execution: Execution) -> Result<PreviewResult, Failure> {
+    let Execution { command, environment, stdin, strip_ansi, encoding, .. } = execution;
     let prepared = make_ready(cx, permit, command, environment, StandardStreams::Pipes).await?;
     let network = prepared.network;
     let (prepared, port) = prepared.discarding()?;
     let (written, protected) = (prepared.written_folders(), prepared.protected_paths());
     let scope = Arc::clone(permit.needed_scope()?);
-    let capture = || Capture::new(0, KEPT_BYTES).without_ansi();
+    let mut draft = None;
+    if scope.preview() == PreviewMode::Commit {
+        let roots = scope.root_paths().map(|root| root.open_dir().map(|(dir, _)| dir.id()));
+        draft = Some(PreviewedChangesDraft::new(roots.collect::<Result<_, _>>()?));
+        // What others change from now on has another time than what is there.
+        tokio::time::sleep(TICK).await;
+    }
+    let room = room(permit);
+    let capture = || capture(room, encoding, strip_ansi);
     let run = Run::start(&cx.service.launcher, prepared, stdin, [capture(), capture()]).await?;
     let uppers = port.folders().unwrap_or_default();
     let is_known = uppers.len() == written.len();
@@ -54,15 +66,32 @@ pub async fn preview(cx: &Context, permit: &Permit, execution: Execution) -> Res
     if !is_known {
         shown.notes.push("What it changes is not known.".to_owned());
     }
+    if let Some(draft) = &mut draft {
+        let is_cut_off = ran.timed_out || ran.ended.as_ref().is_none_or(|it| it.memory_excess.is_some());
+        if is_cut_off {
+            draft.refuse("it was ended at a limit");
+        } else if !is_known {
+            draft.refuse("what it changes is not known");
+        }
+    }
+    let outcome = PreviewOutcome {
+        exit_code: shown.exit_code,
+        signal: shown.signal.clone(),
+        duration_ms: shown.duration_ms,
+        streams: [ran.stdout, ran.stderr],
+    };
     let (history, cancel) = (cx.history.clone(), Cancel::after(COMPARING));
     let compared = tokio::task::spawn_blocking(move || {
         let redacted = |text: String| history.redacted_words(&[&text]).concat();
-        let mut room = DIFF_BYTES;
+        let mut view = View { redacted: &redacted, cancel: &cancel, shown, room: DIFF_BYTES, draft };
         for (at, upper) in uppers {
             let Some(id) = written.get(at) else { continue };
-            add_changes(&scope, (*id, &upper), &protected, &cancel, &redacted, &mut shown, &mut room);
+            view.add_changes(&scope, (*id, &upper), &protected);
         }
-        shown
+        let View { shown, draft, .. } = view;
+        let outcome = serde_json::to_vec(&outcome).unwrap_or_default();
+        let changes = draft.map(|draft| draft.finish(&outcome).map_err(redacted));
+        PreviewResult { shown, changes }
     });
     compared.await.map_err(|_| Failure::new(ErrorCode::ExecutionFailed, "it failed (a bug in Bailiwick)"))
 }
@@ -94,7 +123,7 @@ fn ending(cx: &Context, ran: &Ran, network: Network) -> EffectPreview {
     }
     if network != Network::None {
         let why = if has_failed { ", which may be why it failed" } else { "" };
-        notes.push(format!("It ran without a network{why}; once you approve it has `{network}`."));
+        notes.push(format!("It ran without a network{why}; run for real, it has `{network}`."));
     }
     EffectPreview {
         state: PreviewState::Done,
@@ -107,60 +136,75 @@ fn ending(cx: &Context, ran: &Ran, network: Network) -> EffectPreview {
     }
 }
 
-/// Adds what has become of one root.
-fn add_changes(
-    scope: &Scope,
-    (root, upper): (FileId, &Dir),
-    protected: &[PathBuf],
-    cancel: &Cancel,
-    redacted: &dyn Fn(String) -> String,
-    shown: &mut EffectPreview,
-    room: &mut usize,
-) {
-    let opened = scope.root_paths().find_map(|path| {
-        let (dir, _) = path.open_dir().ok()?;
-        (dir.id() == root).then_some((path, dir))
-    });
-    let Some((place, lower)) = opened else {
-        shown.notes.push(
-            "A folder of the scope was replaced while it ran: what it changes there is not known.".to_owned(),
-        );
-        return;
-    };
-    let protected: Vec<_> = place.on_disk().map(|root| paths_below(&root, protected)).unwrap_or_default();
-    let found = overlay_changes((upper, &lower), &protected, cancel);
-    if found.breaks_links {
-        let note = "It writes to a file that has several names: the others are shown as they are.";
-        shown.notes.push(note.to_owned());
-    }
-    if found.is_incomplete {
-        shown.notes.push("Not all that it changes could be read.".to_owned());
-    }
-    for change in found.changes {
-        let (kind, what) = match (change.before, change.after) {
-            (None, after) => (after, PathChange::Created),
-            (before, None) => (before, PathChange::Removed),
-            (_, after) => (after, PathChange::Changed),
+/// What is gathered of what a command has written.
+struct View<'a> {
+    redacted: &'a dyn Fn(String) -> String,
+    cancel: &'a Cancel,
+    /// What the user sees.
+    shown: EffectPreview,
+    /// How much of the differences has room there.
+    room: usize,
+    /// What is taken over, where the scope wants that.
+    draft: Option<PreviewedChangesDraft>,
+}
+
+impl View<'_> {
+    /// Adds what has become of one root.
+    fn add_changes(&mut self, scope: &Scope, (root, upper): (FileId, &Dir), protected: &[PathBuf]) {
+        let Self { redacted, cancel, shown, room, draft } = self;
+        let opened = scope.root_paths().find_map(|path| {
+            let (dir, _) = path.open_dir().ok()?;
+            (dir.id() == root).then_some((path, dir))
+        });
+        let Some((place, lower)) = opened else {
+            shown.notes.push(
+                "A folder of the scope was replaced while it ran: what it changes there is not known."
+                    .to_owned(),
+            );
+            draft
+                .iter_mut()
+                .for_each(|draft| draft.refuse("a folder of the scope was replaced while it ran"));
+            return;
         };
-        match what {
-            PathChange::Created => shown.created += 1,
-            PathChange::Changed => shown.changed += 1,
-            PathChange::Removed => shown.removed += 1,
+        let protected: Vec<_> = place.on_disk().map(|root| paths_below(&root, protected)).unwrap_or_default();
+        let found = overlay_changes((upper, &lower), &protected, cancel);
+        if let Some(draft) = draft {
+            draft.add_root(&place, (upper, &lower), &found, cancel);
         }
-        let slash = if kind == Some(FileKind::Dir) { "/" } else { "" };
-        let name = place.show(&change.path);
-        if shown.paths.len() < SHOWN_PATHS {
-            let path = format!("{}{slash}", name.chars().take(PATH_CHARS).collect::<String>());
-            shown.paths.push(PreviewPath { path: redacted(path), change: what });
+        if found.breaks_links {
+            let note = "It writes to a file that has several names: the others are shown as they are.";
+            shown.notes.push(note.to_owned());
         }
-        if let Some(diff) = diff(&place, &name, change, redacted).filter(|_| *room > 0) {
-            let piece = first_lines(&diff, *room);
-            if piece.len() < diff.len() {
-                *room = 0;
-                shown.notes.push("The difference is longer than what is shown.".to_owned());
+        if found.is_incomplete {
+            shown.notes.push("Not all that it changes could be read.".to_owned());
+        }
+        for change in found.changes {
+            let kinds = [change.before, change.after].map(|stat| stat.map(|it| it.kind));
+            let (kind, what) = match kinds.into() {
+                (None, after) => (after, PathChange::Created),
+                (before, None) => (before, PathChange::Removed),
+                (_, after) => (after, PathChange::Changed),
+            };
+            match what {
+                PathChange::Created => shown.created += 1,
+                PathChange::Changed => shown.changed += 1,
+                PathChange::Removed => shown.removed += 1,
             }
-            *room = room.saturating_sub(piece.len());
-            shown.diff.push_str(piece);
+            let slash = if kind == Some(FileKind::Dir) { "/" } else { "" };
+            let name = place.show(&change.path);
+            if shown.paths.len() < SHOWN_PATHS {
+                let path = format!("{}{slash}", name.chars().take(PATH_CHARS).collect::<String>());
+                shown.paths.push(PreviewPath { path: redacted(path), change: what });
+            }
+            if let Some(diff) = diff(&place, &name, change, redacted).filter(|_| *room > 0) {
+                let piece = first_lines(&diff, *room);
+                if piece.len() < diff.len() {
+                    *room = 0;
+                    shown.notes.push("The difference is longer than what is shown.".to_owned());
+                }
+                *room = room.saturating_sub(piece.len());
+                shown.diff.push_str(piece);
+            }
         }
     }
 }
@@ -187,12 +231,15 @@ fn diff(
 
 /// Returns the last lines of a stream, without secrets.
 fn last_lines(cx: &Context, stream: &CapturedStream) -> String {
-    let text = String::from_utf8_lossy(&stream.tail);
-    // The beginning of a line that was cut may be half a secret.
-    let text = match stream.is_whole() {
-        true => &*text,
-        false => text.split_once('\n').map_or("", |(_, rest)| rest),
+    let bytes = match stream.is_whole() {
+        true => [&stream.head[..], &stream.tail].concat(),
+        // The beginning of a line that was cut may be half a secret.
+        false => stream.tail.splitn(2, |byte| *byte == b'\n').nth(1).unwrap_or_default().to_vec(),
     };
+    let mut plain = Capture::new(0, bytes.len()).without_ansi();
+    plain.push(&bytes);
+    let plain = plain.finish();
+    let text = &*String::from_utf8_lossy(&plain.tail);
     let text = cx.history.redacted_words(&[text]).concat();
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let mut first = lines.len().saturating_sub(SHOWN_LINES);

@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::registry::Preview;
 use crate::registry::prelude::*;
+use crate::registry::{Preview, PreviewResult};
 use bailiwick_contract::CommandInput;
-use bailiwick_providers::approval::EffectPreview;
 
 use super::{CommandOutput, Encoding, Execution, execute, input_bytes, preview};
 
@@ -112,7 +111,7 @@ impl Preview for Op {
         permit: &Permit,
         input: &Input,
         options: &Options,
-    ) -> Result<EffectPreview, Failure> {
+    ) -> Result<PreviewResult, Failure> {
         preview(cx, permit, execution(permit, input, options)?).await
     }
 }

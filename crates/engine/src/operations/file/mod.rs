@@ -28,7 +28,7 @@ use crate::registry::{Entry, Family};
 pub use kept::scope_key;
 pub use kept::warn_of_changes;
 pub use restore::{RestoredFile, not_kept, restore_changes, restore_changes_after};
-pub use restore_tree::check_origin;
+pub use restore_tree::{apply_whole, check_origin};
 
 /// The family's table.
 pub static FAMILY: Family = Family {

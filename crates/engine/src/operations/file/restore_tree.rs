@@ -46,8 +46,8 @@ pub fn restore_tree(cx: &Context, permit: &Permit, found: &FoundRecord) -> Resul
     let conflicts: Vec<Failure> = plan.conflicts().map(|step| conflict(&plan, step, &mut preview)).collect();
     if let Some(failure) = several_conflicts(conflicts) {
         // An undo that a killed service has left is taken back as far as it can be: what others have changed since stays.
-        let is_left = cx.request.is_rollback && !found.record.takes_back.is_empty();
-        if !is_left || found.record.batch.is_some() {
+        // So can what it has left of changes that it took over from a preview.
+        if !cx.request.is_rollback || found.record.batch.is_some() {
             return Err(failure);
         }
         cx.warn(format!("{}; that stays as it is.", failure.message));
@@ -81,16 +81,35 @@ pub fn restore_tree(cx: &Context, permit: &Permit, found: &FoundRecord) -> Resul
         batch: cx.request.batch.as_deref(),
         takes_back: &takes_back,
     };
-    let done = plan.keep(&store, source).map_err(|error| unkept(&error)).and_then(|undo_id| {
-        let applied = plan.apply(&held);
-        applied.map_err(|failure| go_back(&store, permit, &roots, &held, &undo_id, failure)).map(|()| undo_id)
+    output.undo_id = Some(apply_whole(&store, source, &roots, &mut plan, &held, journal, unkept)?);
+    Ok(output)
+}
+
+/// Does what is planned, whole or not at all, and keeps what it replaces. Returns the id by which it is taken back. `journal` says
+/// that it has begun, unless another one does.
+///
+/// # Errors
+/// `unkept` where what it replaces cannot be kept; `conflict`, and those of the door.
+pub fn apply_whole(
+    store: &VersionStore,
+    source: ChangeSource<'_>,
+    roots: &[RestoreRoot],
+    plan: &mut Restoration<'_>,
+    held: &LockGuards,
+    journal: Option<Journal>,
+    unkept: impl FnOnce(&std::io::Error) -> Failure,
+) -> Result<String, Failure> {
+    let done = plan.keep(store, source).map_err(|error| unkept(&error)).and_then(|undo_id| {
+        let applied = plan.apply(held);
+        applied
+            .map_err(|failure| go_back(store, source.scope, roots, held, &undo_id, failure))
+            .map(|()| undo_id)
     });
     let is_finished = done.as_ref().err().is_none_or(|failure| !failure.details.contains_key("notRestored"));
     if let Some(journal) = journal.filter(|_| is_finished) {
         journal.end();
     }
-    output.undo_id = Some(done?);
-    Ok(output)
+    done
 }
 
 /// Checks that what commands have changed is theirs alone, as far as that is known. With `may_be_shared`, a warning says
@@ -169,7 +188,7 @@ fn unkept(error: &std::io::Error) -> Failure {
 /// Takes back what was done before something failed.
 fn go_back(
     store: &VersionStore,
-    permit: &Permit,
+    scope: &str,
     roots: &[RestoreRoot],
     held: &LockGuards,
     undo_id: &str,
@@ -177,7 +196,7 @@ fn go_back(
 ) -> Failure {
     // Also after a cancellation: half of an undo helps nobody.
     let cancel = Cancel::after(ROLL_BACK);
-    let record = store.record(scope_key(permit), undo_id).and_then(|found| TreeRecord::read(&found));
+    let record = store.record(scope, undo_id).and_then(|found| TreeRecord::read(&found));
     let gone_back = record.ok_or_else(|| not_kept("what was done")).and_then(|record| {
         let plan = Restoration::plan(roots, &record, true, &cancel)?;
         plan.apply(held)

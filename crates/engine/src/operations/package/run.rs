@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::operations::command::{CommandOutput, Encoding, Execution, execute, preview};
-use crate::registry::Preview;
 use crate::registry::prelude::*;
-use bailiwick_providers::approval::EffectPreview;
+use crate::registry::{Preview, PreviewResult};
 
 use super::choice::permitted_script;
 
@@ -100,7 +99,7 @@ impl Preview for Op {
         permit: &Permit,
         input: &Input,
         options: &Options,
-    ) -> Result<EffectPreview, Failure> {
+    ) -> Result<PreviewResult, Failure> {
         preview(cx, permit, execution(cx, permit, input, options).await?).await
     }
 }
