@@ -220,6 +220,15 @@ impl Database {
             })
     }
 
+    /// Begins a transaction that writes, which is undone where it is dropped.
+    ///
+    /// # Errors
+    /// See [`StoreError`].
+    pub fn begin(&self) -> Result<WriteTransaction<'_>, StoreError> {
+        self.connection.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
+        Ok(WriteTransaction { connection: &self.connection, is_open: true })
+    }
+
     /// Sets whether a statement waits for other processes that write.
     ///
     /// # Errors
@@ -312,6 +321,33 @@ impl Database {
     pub fn is_whole(&self) -> Result<bool, StoreError> {
         let said: String = self.connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
         Ok(said == "ok")
+    }
+}
+
+/// A transaction whose statements are compiled once: rusqlite's own compiles them each time.
+pub struct WriteTransaction<'a> {
+    connection: &'a Connection,
+    is_open: bool,
+}
+
+impl WriteTransaction<'_> {
+    /// Puts what was done in force.
+    ///
+    /// # Errors
+    /// Those of SQLite; nothing is in force then.
+    pub fn commit(mut self) -> Result<(), StoreError> {
+        self.connection.prepare_cached("COMMIT")?.execute([])?;
+        self.is_open = false;
+        Ok(())
+    }
+}
+
+impl Drop for WriteTransaction<'_> {
+    fn drop(&mut self) {
+        if self.is_open {
+            // Where SQLite has undone it already, there is nothing left to undo.
+            let _ = self.connection.execute_batch("ROLLBACK");
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 //! Each batch leaves a row behind that holds the number and hash of the last removed row, so that
 //! `verify` starts the chain there. Freed pages are used again; the file does not grow beyond its limit.
 
-use rusqlite::{OptionalExtension, Transaction, TransactionBehavior};
+use rusqlite::OptionalExtension;
 use serde::{Deserialize, Serialize};
 
 use bailiwick_contract::hex;
@@ -53,7 +53,7 @@ pub fn remove_batch(
     if !too_large && first_ms >= oldest_ms {
         return Ok(false);
     }
-    let transaction = Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
+    let transaction = database.begin()?;
     // The newest row always stays: it is what the chain continues from.
     let (head, _) = database.head()?;
     let through: i64 = if too_large {

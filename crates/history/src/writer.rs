@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
-use rusqlite::{OptionalExtension, Transaction, TransactionBehavior};
+use rusqlite::OptionalExtension;
 
 use super::anchor::Checkpoint;
 use super::board::StoreState;
@@ -239,11 +239,15 @@ impl Writer {
 
     fn write<'a>(&mut self, rows: impl Iterator<Item = &'a Row>) -> Result<bool, StoreError> {
         let Some(database) = &self.database else { return Ok(false) };
-        if !database.is_current() {
-            self.leave();
-            return Ok(false);
-        }
-        let (seq, hash) = append_rows(database, rows).map_err(StoreError::judged)?;
+        // Looked at once, afterwards: the rows of a store that was set aside before are written again, to the new one.
+        let (seq, hash) = match append_rows(database, rows).map_err(StoreError::judged) {
+            Ok(head) => head,
+            Err(error) if database.is_current() => return Err(error),
+            Err(_) => {
+                self.leave();
+                return Ok(false);
+            }
+        };
         let is_kept = database.is_current() || self.leave();
         if is_kept {
             self.board.set_head(seq, hash);
@@ -452,7 +456,7 @@ pub fn append_rows<'a>(
     database: &Database,
     rows: impl Iterator<Item = &'a Row>,
 ) -> Result<(i64, Hash), StoreError> {
-    let transaction = Transaction::new_unchecked(&database.connection, TransactionBehavior::Immediate)?;
+    let transaction = database.begin()?;
     let head = insert_rows(database, rows)?;
     transaction.commit()?;
     Ok(head)

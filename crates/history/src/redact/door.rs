@@ -30,17 +30,26 @@ impl Redactor {
         let mut found = Vec::new();
         let template = self.template(event.template, &mut found);
         let mut optional = |text: &Option<String>, limit: usize| -> Option<Redacted<String>> {
-            text.as_deref().filter(|text| !text.is_empty()).map(|text| self.text(text, limit, &mut found))
+            let text = text.as_deref().filter(|text| !text.is_empty())?;
+            Some(match limit {
+                NAME_BYTES => self.name(text, &mut found),
+                _ => self.text(text, limit, &mut found),
+            })
         };
         let target = optional(&event.target, TARGET_BYTES);
-        let name = |text: &str| self.text(text, NAME_BYTES, &mut Vec::new());
+        let name = |text: &str| self.name(text, &mut Vec::new());
         // A scope that the caller may not name must not get rows from it.
         let scope = match (event.stage.as_deref(), event.scope.as_deref()) {
             (Some("scope"), _) | (_, None) => "",
             (_, Some(scope)) => scope,
         };
         Row {
-            id: name(&event.operation_id),
+            // It is made here, of random bits; what a client sends is no part of it.
+            id: if id::is_id(&event.operation_id) {
+                Redacted(event.operation_id)
+            } else {
+                name(&event.operation_id)
+            },
             kind: match event.phase {
                 Phase::Received => Kind::Received,
                 Phase::Finished => Kind::Finished,
@@ -122,6 +131,14 @@ impl Redactor {
             template: Some(Redacted(template)),
             ..self.notice(machine, "history.retention", &format!("{rows} old rows removed"))
         }
+    }
+
+    /// As [`Redactor::text`], for a name that other rows have, too.
+    fn name(&self, text: &str, found: &mut Vec<String>) -> Redacted<String> {
+        if text.len() > NAME_BYTES {
+            return self.text(text, NAME_BYTES, found);
+        }
+        Redacted(shorten(self.clean_name(text, found).into_owned(), NAME_BYTES, false))
     }
 
     /// Redacts a text, then shortens it to at most `limit` bytes.

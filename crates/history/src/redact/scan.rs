@@ -1,7 +1,7 @@
 //! Finding secrets in a text and replacing them.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, LazyLock, OnceLock, PoisonError, RwLock};
@@ -31,6 +31,8 @@ const MIN_VALUE: usize = 8;
 const MIN_AGAIN: usize = 6;
 /// How many secrets of one row are looked for in all its columns.
 const MAX_AGAIN: usize = 16;
+/// How many names without secrets are remembered.
+pub(super) const MAX_CLEAN_NAMES: usize = 512;
 
 /// Takes secrets out of texts. One for each installation; made once.
 pub struct Redactor {
@@ -45,6 +47,8 @@ pub struct Redactor {
     values: Option<AhoCorasick>,
     /// The secrets that have handles, by scope.
     handles: RwLock<HashMap<Arc<str>, Arc<SecretHandles>>>,
+    /// Names in which nothing is secret but, perhaps, values with handles: most rows have the same.
+    pub(super) clean_names: RwLock<HashSet<String>>,
 }
 
 impl std::fmt::Debug for Redactor {
@@ -94,7 +98,15 @@ impl Redactor {
             .then(|| AhoCorasickBuilder::new().match_kind(MatchKind::LeftmostLongest).build(values).ok())
             .flatten();
         let patterns = RULES.iter().map(|_| OnceLock::new()).collect();
-        Self { key, words, rule_of_word, patterns, values, handles: RwLock::default() }
+        Self {
+            key,
+            words,
+            rule_of_word,
+            patterns,
+            values,
+            handles: RwLock::default(),
+            clean_names: RwLock::default(),
+        }
     }
 
     /// Replaces the secrets in a text.
@@ -105,6 +117,26 @@ impl Redactor {
         spans.extend(self.randoms(text));
         spans.extend(self.with_handles(text));
         self.replace(text, spans, also)
+    }
+
+    /// As [`Redactor::clean`], for a name that other rows have, too.
+    pub(super) fn clean_name<'t>(&self, name: &'t str, also: &mut Vec<String>) -> Cow<'t, str> {
+        if !also.is_empty() {
+            return self.clean(name, also);
+        }
+        let is_clean = self.clean_names.read().unwrap_or_else(PoisonError::into_inner).contains(name);
+        if is_clean {
+            return self.replace(name, self.with_handles(name), also);
+        }
+        let cleaned = self.clean(name, also);
+        if matches!(cleaned, Cow::Borrowed(_)) {
+            let mut names = self.clean_names.write().unwrap_or_else(PoisonError::into_inner);
+            if names.len() >= MAX_CLEAN_NAMES {
+                names.clear();
+            }
+            names.insert(name.to_owned());
+        }
+        cleaned
     }
 
     /// Returns the secrets of a scope.

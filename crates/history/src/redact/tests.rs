@@ -3,6 +3,7 @@
 use super::Redactor;
 use super::key::Key;
 use super::rules::RULES;
+use super::scan::MAX_CLEAN_NAMES;
 
 pub fn redactor(values: &[&str]) -> Redactor {
     let folder = std::env::temp_dir().join(format!("bailiwick-key-{}", bailiwick_contract::id::new_id()));
@@ -34,6 +35,29 @@ fn every_rule_finds_its_own_sample_alone_and_embedded() {
             assert_eq!(clean(&redactor, &cleaned), cleaned, "a mark is not marked again");
         }
     }
+}
+
+#[test]
+fn a_name_that_was_clean_before_still_shows_no_secret_that_is_known_by_now() {
+    let redactor = redactor(&["hunter-two-value"]);
+    let name = |text: &str, also: &mut Vec<String>| redactor.clean_name(text, also).into_owned();
+    for _ in 0..2 {
+        assert_eq!(name("laptop", &mut Vec::new()), "laptop");
+        assert_eq!(name("laptop", &mut vec!["laptop".to_owned()]), clean_with(&redactor, "laptop"));
+        assert!(!name("hunter-two-value", &mut Vec::new()).contains("hunter"));
+    }
+    let mut found = Vec::new();
+    name("hunter-two-value", &mut found);
+    assert_eq!(found, ["hunter-two-value"], "it is looked for in the other columns");
+    for number in 0..2_000 {
+        assert_eq!(name(&format!("client {number}"), &mut Vec::new()), format!("client {number}"));
+    }
+    assert!(redactor.clean_names.read().expect("nobody else has it").len() <= MAX_CLEAN_NAMES);
+}
+
+/// As a text in a row where the whole of it is known to be secret.
+fn clean_with(redactor: &Redactor, secret: &str) -> String {
+    redactor.clean(secret, &mut vec![secret.to_owned()]).into_owned()
 }
 
 #[test]
