@@ -237,11 +237,7 @@ impl Handler {
             return render::message(&ServerJsonRpcMessage::response(result, id));
         }
         tools::name_fields(&tool, &mut reply);
-        let mut result = render::tool_result(reply, form(is_whole));
-        if !is_modern {
-            result.result_type = None;
-        }
-        render::message(&ServerJsonRpcMessage::response(ServerResult::CallToolResult(result), id))
+        render::answer(reply, form(is_whole), is_modern, id)
     }
 
     /// Submits what may take long for a client that knows tasks.

@@ -1,6 +1,8 @@
 //! Turning a reply into a tool result.
 
-use rmcp::model::{CallToolResult, ContentBlock, JsonRpcMessage, ServerJsonRpcMessage, ServerResult};
+use rmcp::model::{
+    CallToolResult, ContentBlock, JsonRpcMessage, RequestId, ServerJsonRpcMessage, ServerResult,
+};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -38,7 +40,7 @@ pub(super) fn tool_result(reply: Reply, form: Form) -> CallToolResult {
     };
     let text = match structured {
         Some(_) => text,
-        None => answer::text(&serde_json::from_str(&text).expect("a reply is JSON text")),
+        None => answer::answer(&text),
     };
     if !images.is_empty() {
         let mut content: Vec<ContentBlock> = images.into_iter().map(image).collect();
@@ -75,6 +77,28 @@ pub(super) fn message(message: &ServerJsonRpcMessage) -> Vec<u8> {
     }
     text
 }
+
+/// Writes the answer to a call, as [`tool_result`] and [`message`] do. The content of a file, which is most of it, is a JSON
+/// string in the reply and here: it is passed on as it is written.
+pub(super) fn answer(reply: Reply, form: Form, is_modern: bool, id: RequestId) -> Vec<u8> {
+    let written = |mut result: CallToolResult| {
+        if !is_modern {
+            result.result_type = None;
+        }
+        message(&ServerJsonRpcMessage::response(ServerResult::CallToolResult(result), id))
+    };
+    let is_text = form == Form::Text && reply.images.is_empty();
+    let Some(read) = is_text.then(|| answer::read_file(&reply.text)).flatten() else {
+        return written(tool_result(reply, form));
+    };
+    let empty = written(CallToolResult::success(vec![ContentBlock::text("")]));
+    let at = memchr::memmem::find(&empty, EMPTY_TEXT).expect("it was written there") + EMPTY_TEXT.len() - 1;
+    let (head, rest) = empty.split_at(at);
+    [head, read.about.as_bytes(), read.content.as_bytes(), rest].concat()
+}
+
+/// The text of a result that is put there later. No string can hold it, as [`MARK`].
+const EMPTY_TEXT: &[u8] = b"\"text\":\"\"";
 
 /// Takes the text of a result that waits for its structured content.
 fn awaited(result: &CallToolResult) -> Option<&str> {
@@ -170,6 +194,46 @@ mod tests {
             assert!(wire.get("structuredContent").is_none());
             assert_eq!(wire["isError"], !ok);
         }
+    }
+
+    #[test]
+    fn the_content_of_a_file_is_passed_on_as_it_is_written() {
+        let about = json!({"path": "a \"b\"\n.md", "startLine": 1, "endLine": 2, "totalLines": 9, "version": "v1",
+            "encoding": "utf-8", "lineEnding": "crlf", "truncated": true, "nextCursor": "r1.\"x"});
+        for content in [
+            "",
+            "x\n",
+            "say \"hi\" \\ \u{0}\u{1f}\u{7f}\t\r\n<é>\u{2028}\u{1f600}",
+            "\",\"text\":\"\"",
+            "\\\",\"data\":{\"content\":\"\"}",
+        ] {
+            for (op, id) in
+                [("file.read", json!("\"text\":\"\"")), ("file.read", json!(7)), ("file.list", json!(1))]
+            {
+                let mut data = about.clone();
+                data["content"] = json!(content);
+                let object = json!({"ok": true, "operationId": "01JD00000000000000ABCDEFGH", "scope": "\"content\":\"no\"", "op": op,
+                    "data": data, "warnings": ["mind \"this\"\n"]});
+                for (is_modern, form) in
+                    [true, false].into_iter().zip([Form::Text, Form::Whole(StructuredContent::Spliced)])
+                {
+                    let id: RequestId = serde_json::from_value(id.clone()).expect("an id");
+                    let mut slow = tool_result(reply(true, &object), form);
+                    slow.result_type = slow.result_type.filter(|_| is_modern);
+                    let slow = ServerJsonRpcMessage::response(ServerResult::CallToolResult(slow), id.clone());
+                    let fast = answer(reply(true, &object), form, is_modern, id);
+                    assert_eq!(
+                        String::from_utf8(fast),
+                        String::from_utf8(message(&slow)),
+                        "{op}: {content:?}"
+                    );
+                }
+            }
+        }
+        let object = json!({"ok": true, "op": "file.read", "data": about.clone()});
+        assert!(answer::read_file(&object.to_string()).is_none(), "it has no content");
+        let object = json!({"ok": true, "op": "file.read", "data": {"path": "a", "content": "x"}});
+        assert!(answer::read_file(&object.to_string()).is_some());
     }
 
     #[test]

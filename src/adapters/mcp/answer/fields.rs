@@ -93,7 +93,9 @@ pub(super) fn scalar(value: &Value) -> String {
 
 /// A text on one line: what would begin another one is shown as an escape.
 pub(super) fn one_line(text: &str) -> String {
-    if !text.chars().any(|it| it.is_control() && it != '\t') {
+    // Most texts have no byte of any such character: 0xC2 begins those beyond ASCII.
+    let may_break = |byte: u8| byte < b' ' && byte != b'\t' || byte == 0x7f || byte == 0xc2;
+    if !text.bytes().any(may_break) || !text.chars().any(|it| it.is_control() && it != '\t') {
         return text.to_owned();
     }
     let mut shown = String::with_capacity(text.len() + 8);

@@ -5,7 +5,8 @@
 
 mod changes;
 mod fields;
+mod main_parts;
 mod processes;
 mod text;
 
-pub(super) use text::text;
+pub(super) use main_parts::{answer, read_file};

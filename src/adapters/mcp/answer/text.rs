@@ -43,10 +43,10 @@ impl Answer {
 }
 
 /// Writes the answer that an envelope holds, or the answers of several.
-pub(in super::super) fn text(outcome: &Value) -> String {
+pub(super) fn text(outcome: &Value) -> String {
     match outcome["answers"].as_array() {
         Some(answers) => of_several(answers, &outcome["notRun"]),
-        None => of_one(outcome),
+        None => of_one(outcome, None),
     }
 }
 
@@ -57,7 +57,7 @@ fn of_several(answers: &[Value], not_run: &Value) -> String {
     let mut written = String::new();
     for answer in answers {
         let op = answer["op"].as_str().map(one_line).unwrap_or_default();
-        let _ = writeln!(written, "{mark} {op}\n{}", of_one(answer).trim_end_matches('\n'));
+        let _ = writeln!(written, "{mark} {op}\n{}", of_one(answer, None).trim_end_matches('\n'));
     }
     let not_run = not_run.as_array().map(Vec::as_slice).unwrap_or_default();
     if !not_run.is_empty() {
@@ -73,13 +73,15 @@ fn mark(outcome: &Value) -> String {
     format!("=== {}", id.get(id.len().saturating_sub(MARK_CHARS)..).unwrap_or_default())
 }
 
-fn of_one(outcome: &Value) -> String {
+/// Writes the answer of one request; `listed` has the lines of a listing that was left out of the envelope.
+pub(super) fn of_one(outcome: &Value, listed: Option<Vec<String>>) -> String {
     if outcome["ok"] != true {
         return failure(&outcome["error"]);
     }
     let data = &outcome["data"];
     let op = outcome["op"].as_str().unwrap_or_default();
-    let Answer { body, mut about, is_about_first } = answer(op, data, outcome).unwrap_or_else(|| other(data));
+    let Answer { body, mut about, is_about_first } =
+        answer(op, data, outcome, listed).unwrap_or_else(|| other(data));
     if let Some(cursor) = data["nextCursor"].as_str() {
         about.push(format!("continue with options.cursor {}", Value::from(cursor)));
     } else if data["truncated"] == true {
@@ -151,7 +153,7 @@ fn lines_of_place(written: &mut String, place: &Value) {
     }
 }
 
-fn answer(op: &str, data: &Value, outcome: &Value) -> Option<Answer> {
+fn answer(op: &str, data: &Value, outcome: &Value, names: Option<Vec<String>>) -> Option<Answer> {
     match op {
         "file.read" => Some(Answer::above(
             data["content"].as_str()?.to_owned(),
@@ -159,10 +161,15 @@ fn answer(op: &str, data: &Value, outcome: &Value) -> Option<Answer> {
         )),
         "file.read_many" => several(data, outcome),
         "file.list" | "file.find" => {
-            let list = ["entries", "paths"].iter().find_map(|name| data[*name].as_array())?;
-            let count = counted(data["total"].as_u64().unwrap_or(list.len() as u64), "entry", "entries");
+            let names = match names {
+                Some(names) => names,
+                None => {
+                    let list = ["entries", "paths"].iter().find_map(|name| data[*name].as_array())?;
+                    list.iter().map(entry).collect()
+                }
+            };
+            let count = counted(data["total"].as_u64().unwrap_or(names.len() as u64), "entry", "entries");
             // The names in a folder, as `ls` prints them; the folder is named once.
-            let names: Vec<String> = list.iter().map(entry).collect();
             let folder = if op == "file.list" { common_folder(&names) } else { "" };
             let about = if folder.is_empty() { count } else { format!("{count} in {folder}") };
             let names: Vec<&str> = names.iter().map(|it| &it[folder.len()..]).collect();
@@ -392,16 +399,24 @@ fn common_folder(names: &[String]) -> &str {
 }
 
 fn entry(entry: &Value) -> String {
-    let Some(path) = entry["path"].as_str() else { return one_line(entry.as_str().unwrap_or_default()) };
-    let end = match entry["kind"].as_str() {
-        _ if entry["closed"] == true => " (closed)",
-        Some("dir") => "/",
-        Some("file") | None => "",
-        Some(_) => {
-            return format!("{} ({})", one_line(path), one_line(entry["kind"].as_str().unwrap_or_default()));
+    match entry["path"].as_str() {
+        Some(path) => line_of_entry(path, entry["kind"].as_str(), entry["closed"] == true),
+        None => one_line(entry.as_str().unwrap_or_default()),
+    }
+}
+
+/// An entry of a folder as `ls` prints it.
+pub(super) fn line_of_entry(path: &str, kind: Option<&str>, is_closed: bool) -> String {
+    let mut line = one_line(path);
+    match kind {
+        _ if is_closed => line.push_str(" (closed)"),
+        Some("dir") => line.push('/'),
+        Some("file") | None => {}
+        Some(kind) => {
+            let _ = write!(line, " ({})", one_line(kind));
         }
-    };
-    format!("{}{end}", one_line(path))
+    }
+    line
 }
 
 /// Matches as `path:line: text`.
@@ -515,12 +530,14 @@ fn preview(text: &Value) -> String {
 mod tests {
     use serde_json::json;
 
+    use super::super::answer as answer_of;
     use super::*;
 
     fn shown(op: &str, data: Value) -> String {
-        text(
-            &json!({"ok": true, "op": op, "operationId": "01JD00000000000000ABCDEFGH", "data": data, "warnings": []}),
-        )
+        let outcome = json!({"ok": true, "op": op, "operationId": "01JD00000000000000ABCDEFGH", "data": data, "warnings": []});
+        let shown = text(&outcome);
+        assert_eq!(answer_of(&outcome.to_string()), shown, "of the text itself");
+        shown
     }
 
     #[test]
