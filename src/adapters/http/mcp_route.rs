@@ -1,15 +1,17 @@
 //! What clients may send to the MCP endpoint beyond what rmcp takes, and the form of its answers.
 
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::{Request, State};
-use axum::middleware::Next;
 use axum::response::Response;
 use http::header::{ACCEPT, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue, USER_AGENT};
 use http::{HeaderMap, Method, StatusCode};
 use hyper::body::{Frame, SizeHint};
+use rmcp::transport::StreamableHttpService;
+use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use serde_json::{Value, json};
 
 use bailiwick_contract::Caller;
@@ -26,12 +28,24 @@ const JSON: &str = "application/json";
 /// The largest answer that is collected.
 const MAX_ANSWER_BYTES: usize = 256 << 20;
 
-/// Passes messages on to the endpoint: one, or those of a batch one after the other.
-pub(super) async fn exchange(State(handler): State<Handler>, mut request: Request, next: Next) -> Response {
-    let Some(wants_stream) = accepted(request.headers()) else { return next.run(request).await };
+/// What answers messages: plain calls are answered here, and all else by rmcp.
+pub(super) struct McpEndpoint {
+    pub handler: Handler,
+    pub rmcp: StreamableHttpService<Handler, NeverSessionManager>,
+}
+
+impl McpEndpoint {
+    async fn pass_on(&self, request: Request) -> Response {
+        self.rmcp.handle(request).await.map(Body::new)
+    }
+}
+
+/// Answers messages: one, or those of a batch one after the other.
+pub(super) async fn exchange(State(endpoint): State<Arc<McpEndpoint>>, mut request: Request) -> Response {
+    let Some(wants_stream) = accepted(request.headers()) else { return endpoint.pass_on(request).await };
     request.headers_mut().insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
     if request.method() != Method::POST {
-        return next.run(request).await;
+        return endpoint.pass_on(request).await;
     }
     let (parts, body) = request.into_parts();
     // The guard has read it: this only takes it out.
@@ -53,10 +67,10 @@ pub(super) async fn exchange(State(handler): State<Handler>, mut request: Reques
             (Some(call), Some(caller)) => {
                 let user_agent = parts.headers.get(USER_AGENT).and_then(|it| it.to_str().ok());
                 let user_agent = user_agent.map(str::to_owned);
-                plain::answer(handler, call, caller.clone(), user_agent, wants_stream).await
+                plain::answer(endpoint.handler.clone(), call, caller.clone(), user_agent, wants_stream).await
             }
             _ => {
-                let response = next.run(Request::from_parts(parts, Body::from(bytes))).await;
+                let response = endpoint.pass_on(Request::from_parts(parts, Body::from(bytes))).await;
                 if wants_stream { spliced(response) } else { collected(response).await }
             }
         };
@@ -86,7 +100,7 @@ pub(super) async fn exchange(State(handler): State<Handler>, mut request: Reques
         }
         let mut one = Request::from_parts(parts.clone(), Body::from(message.to_string()));
         one.headers_mut().remove(CONTENT_LENGTH);
-        let response = collected(next.clone().run(one).await).await;
+        let response = collected(endpoint.pass_on(one).await).await;
         if response.status() == StatusCode::ACCEPTED {
             continue;
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::middleware;
-use axum::routing::{MethodRouter, any, any_service, get};
+use axum::routing::{MethodRouter, any, get};
 use http::Method;
 use rmcp::transport::StreamableHttpServerConfig;
 use rmcp::transport::StreamableHttpService;
@@ -19,7 +19,7 @@ use super::super::json_api::{Api, ApiEndpoint};
 use super::super::mcp::Handler;
 use super::guard::{Guard, admit, check_address};
 use super::login::{LoginEndpoint, LoginServer};
-use super::mcp_route;
+use super::mcp_route::{self, McpEndpoint};
 use super::reply::not_found;
 use super::settings::{HttpSettings, MAX_BODY_BYTES};
 
@@ -139,8 +139,7 @@ impl Route {
 
 /// What routes are answered by.
 struct Parts {
-    handler: Handler,
-    mcp: StreamableHttpService<Handler, NeverSessionManager>,
+    mcp: Arc<McpEndpoint>,
     api: Arc<Api>,
     login: Option<Arc<LoginServer>>,
 }
@@ -151,10 +150,7 @@ impl Parts {
         match endpoint {
             Endpoint::Health => Some(get(async || "ok")),
             // It answers what is not for it in the words of the protocol.
-            Endpoint::Mcp => {
-                let exchange = middleware::from_fn_with_state(self.handler.clone(), mcp_route::exchange);
-                Some(any_service(self.mcp.clone()).layer(exchange))
-            }
+            Endpoint::Mcp => Some(any(mcp_route::exchange).with_state(Arc::clone(&self.mcp))),
             Endpoint::Api(endpoint) => Some(endpoint.route(Arc::clone(&self.api))),
             Endpoint::Login(endpoint) => self.login.as_ref().map(|server| endpoint.route(Arc::clone(server))),
         }
@@ -172,8 +168,7 @@ pub(super) fn router(
     let guard = Arc::new(guard);
     let handler = Handler::per_request(Arc::clone(service), shutdown.clone());
     let parts = Parts {
-        mcp: mcp_endpoint(handler.clone(), settings, bound),
-        handler,
+        mcp: Arc::new(McpEndpoint { rmcp: rmcp_service(handler.clone(), settings, bound), handler }),
         api: Arc::new(Api { service: Arc::clone(service), shutdown: shutdown.clone() }),
         login: guard.login.clone(),
     };
@@ -195,9 +190,9 @@ pub(super) fn router(
     open.fallback_service(protected).layer(middleware::from_fn_with_state(guard, check_address))
 }
 
-/// Creates the MCP endpoint: without sessions, so that nothing outlives a request; answers as event streams,
+/// Creates rmcp's part of the endpoint: without sessions, so that nothing outlives a request; answers as event streams,
 /// which every client has been seen to take.
-fn mcp_endpoint(
+fn rmcp_service(
     handler: Handler,
     settings: &HttpSettings,
     bound: std::net::IpAddr,
