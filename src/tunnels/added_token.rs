@@ -30,7 +30,8 @@ pub fn token(home: &Home) -> Result<AddedToken, Failure> {
     let secret = secret.ok_or_else(|| {
         refused("this tunnel has no login, so it needs a token, and the variable BAILIWICK_TOKEN holds none")
     })?;
-    let caller = KeyRing::open(home.dirs.clone()).verify(&secret, Transport::Http, None)?;
+    let keys = KeyRing::open(home.dirs.clone());
+    let caller = keys.verify(keys.refresh(), &secret, Transport::Http, None)?;
     let id = caller.and_then(|caller| caller.token);
     let tokens = home.tokens()?;
     let record = tokens.records().iter().find(|record| Some(&record.id) == id.as_ref());

@@ -40,6 +40,11 @@ impl ReadTokens {
     }
 }
 
+/// The sign that the tokens in memory are those of the file, as it was a moment ago: one look serves every question about one
+/// request.
+#[derive(Debug, Clone, Copy)]
+pub struct TokensLook(());
+
 /// A token as it was when a request that came with it began.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TokenLease {
@@ -56,22 +61,22 @@ impl KeyRing {
         Self { dirs, read }
     }
 
-    /// Returns whether the file has changed since it was read. Then the next question reads it: asynchronous threads have
-    /// [`KeyRing::refresh`] called by one that may block.
-    pub fn is_stale(&self) -> bool {
-        self.current().is_stale(&self.dirs)
+    /// Looks whether the file has changed since it was read, by one `stat`. `None` if so: then the next question reads it, and
+    /// asynchronous threads have [`KeyRing::refresh`] called by one that may block.
+    pub fn look(&self) -> Option<TokensLook> {
+        (!self.current().is_stale(&self.dirs)).then_some(TokensLook(()))
     }
 
     /// Reads the tokens if the file has changed.
-    pub fn refresh(&self) {
-        if !self.is_stale() {
-            return;
-        }
-        let mut read = self.read.write().unwrap_or_else(PoisonError::into_inner);
-        // Another thread may have been here first.
-        if read.is_stale(&self.dirs) {
-            *read = ReadTokens::now(&self.dirs);
-        }
+    pub fn refresh(&self) -> TokensLook {
+        self.look().unwrap_or_else(|| {
+            let mut read = self.read.write().unwrap_or_else(PoisonError::into_inner);
+            // Another thread may have been here first.
+            if read.is_stale(&self.dirs) {
+                *read = ReadTokens::now(&self.dirs);
+            }
+            TokensLook(())
+        })
     }
 
     /// Returns whether there is no token.
@@ -86,11 +91,12 @@ impl KeyRing {
     /// `provider_unavailable` while the tokens cannot be read: nothing is known of the token then.
     pub fn verify(
         &self,
+        _: TokensLook,
         presented: &str,
         transport: Transport,
         audience: Option<&str>,
     ) -> Result<Option<Caller>, Failure> {
-        self.with(|tokens| {
+        self.known(|tokens| {
             let record = tokens.verify(presented, time::now_ms())?;
             let is_for = |login: &Login| audience == Some(login.resource.as_str());
             record.login.as_ref().is_none_or(is_for).then(|| record.caller(transport))
@@ -199,6 +205,10 @@ impl KeyRing {
 
     fn with<T>(&self, read: impl FnOnce(&Tokens) -> T) -> Result<T, Failure> {
         self.refresh();
+        self.known(read)
+    }
+
+    fn known<T>(&self, read: impl FnOnce(&Tokens) -> T) -> Result<T, Failure> {
         self.current().tokens.as_ref().map(read).map_err(ConfigError::for_client)
     }
 

@@ -32,7 +32,7 @@ pub use commands::{
 pub use edit_lock::edit_lock;
 pub use error::ConfigError;
 pub use exposure::{Authentication, Exposure, Reachability, TunnelLock};
-pub use key_ring::{KeyRing, TokenLease};
+pub use key_ring::{KeyRing, TokenLease, TokensLook};
 pub use load::is_scope_id;
 pub use login_code::LoginCode;
 pub use logins::{ACCESS_MS, Login, LoginTokens, NewLogin, Refresh};

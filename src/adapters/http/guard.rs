@@ -19,6 +19,7 @@ use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::task::block_in_place;
 use tokio_util::sync::CancellationToken;
 
+use bailiwick_config::TokensLook;
 use bailiwick_contract::{Caller, ErrorCode, Failure, Transport};
 use bailiwick_engine::service::{Service, Share, Shares};
 
@@ -121,12 +122,15 @@ pub(super) async fn check_address(State(guard): State<Arc<Guard>>, request: Requ
 /// Finds the caller, then reads the body, on every route but `/healthz` and those of a login.
 pub(super) async fn admit(State(guard): State<Arc<Guard>>, mut request: Request, next: Next) -> Response {
     let peer = request.extensions().get::<Peer>().cloned();
-    if guard.keys.is_stale() {
-        let keys = Arc::clone(&guard.keys);
-        // If that fails, the question itself reads them.
-        let _ = tokio::task::spawn_blocking(move || keys.refresh()).await;
-    }
-    let caller = match guard.caller(&request) {
+    let look = match guard.keys.look() {
+        Some(look) => look,
+        None => {
+            let keys = Arc::clone(&guard.keys);
+            let read = tokio::task::spawn_blocking(move || keys.refresh()).await;
+            read.unwrap_or_else(|_| guard.keys.refresh())
+        }
+    };
+    let caller = match guard.caller(&request, look) {
         Ok(caller) => caller,
         Err(AdmissionError::Unavailable(failure)) => return unavailable(&failure),
         Err(AdmissionError::Refused { caller, presented, reason }) => {
@@ -201,7 +205,7 @@ impl Guard {
         [turn, self.bodies.take(caller.identity(), bytes).await]
     }
 
-    fn caller(&self, request: &Request) -> Result<Caller, AdmissionError> {
+    fn caller(&self, request: &Request, look: TokensLook) -> Result<Caller, AdmissionError> {
         let transport = Route::transport(request.uri().path());
         let audience = self.login.as_ref().filter(|_| transport == Transport::Http);
         let audience = audience.map(|login| login.url.resource());
@@ -222,7 +226,7 @@ impl Guard {
             AdmissionError::Refused { caller: Box::new(caller), presented, reason: reason.to_owned() }
         };
         let caller = match bearer(request.headers()) {
-            Bearer::Token(token) => match self.keys.verify(token, transport, audience.as_deref()) {
+            Bearer::Token(token) => match self.keys.verify(look, token, transport, audience.as_deref()) {
                 Ok(Some(caller)) => caller,
                 Ok(None) => {
                     let (name, reason) = self.keys.why_refused(token);

@@ -97,10 +97,16 @@ impl Service {
         let mut request = Box::pin(async move {
             let mut answer =
                 pin!(service.answer(Arc::clone(&caller), origin, envelope, record, gone.clone(), progress));
-            tokio::select! {
-                biased;
-                outcome = &mut answer => outcome,
-                failure = service.token_ends(&caller) => {
+            let mut token_ends = pin!(service.token_ends(&caller));
+            let answered = poll_fn(|task| match answer.as_mut().poll(task) {
+                Poll::Ready(outcome) => Poll::Ready(Ok(outcome)),
+                // There is nothing left to end.
+                Poll::Pending if ended.lacks_only_its_row() => Poll::Pending,
+                Poll::Pending => token_ends.as_mut().poll(task).map(Err),
+            });
+            match answered.await {
+                Ok(outcome) => outcome,
+                Err(failure) => {
                     ended.because(failure);
                     gone.cancel();
                     answer.await
@@ -141,7 +147,7 @@ impl Service {
         let Some(lease) = self.keys.lease(caller) else { return pending().await };
         loop {
             tokio::time::sleep(TOKEN_INTERVAL).await;
-            if self.keys.is_stale() {
+            if self.keys.look().is_none() {
                 let keys = Arc::clone(&self.keys);
                 // If that fails, the question itself reads them.
                 let _ = tokio::task::spawn_blocking(move || keys.refresh()).await;
