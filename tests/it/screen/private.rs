@@ -14,7 +14,7 @@ use support::screen::XServer;
 use support::service::TestService;
 use support::temporary::TemporaryFolder;
 
-const CAPABILITIES: &[&str] = &[
+pub(super) const CAPABILITIES: &[&str] = &[
     "fs:read",
     "fs:write",
     "command:run",

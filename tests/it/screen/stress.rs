@@ -1,10 +1,12 @@
-//! Large and many pictures: run apart from the gate.
+//! Large and many pictures, and programs that are too large for the gate: run apart from it.
 
 use bailiwick::platform::screen::Rect;
 use serde_json::json;
 
+use super::jobs;
 use super::policy::pictures_while_a_title_changes;
 use super::scope::ScreenScope;
+use super::toolkits::{a_large_page_of_chromium_is_read_in, a_page_of_chromium_is_read_and_used};
 use support::screen::XServer;
 use support::service::data;
 
@@ -26,4 +28,26 @@ async fn a_picture_that_is_too_large_for_any_answer_is_made_smaller_and_says_so(
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn titles_are_judged_at_the_instant_of_each_of_many_pictures() {
     pictures_while_a_title_changes(40).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn five_jobs_are_done_on_displays_of_three_sizes_at_two_scales() {
+    for size in [(1280, 720), (1440, 900), (1920, 1080)] {
+        for scale in [1, 2] {
+            jobs::does_all(size, scale).await;
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_page_of_chromium_is_read_and_used_and_is_where_it_says() {
+    for scale in [1, 2] {
+        a_page_of_chromium_is_read_and_used(scale).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_page_of_2000_elements_is_read_whole() {
+    let (median, late) = a_large_page_of_chromium_is_read_in().await;
+    support::system::tell(&format!("ui.see of 1,900 buttons in Chromium: {median:?}, {late:?} (p50, p95)"));
 }

@@ -17,7 +17,30 @@ use crate::screen::{Client, XServer};
 use crate::service::Program;
 use crate::temporary::TemporaryFolder;
 
-const PROGRAM: &str = include_str!("desktop.py");
+/// What a window of the desktop is made with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Toolkit {
+    /// GTK 3.
+    Gtk3,
+    /// GTK 4.
+    Gtk4,
+    /// Qt 5.
+    Qt,
+    /// A page in Chromium.
+    Web,
+}
+
+impl Toolkit {
+    /// Returns the program, and the Debian packages that it needs.
+    const fn program(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Gtk3 => (include_str!("desktop.py"), "python3-gi gir1.2-gtk-3.0 at-spi2-core"),
+            Self::Gtk4 => (include_str!("desktop_gtk4.py"), "python3-gi gir1.2-gtk-4.0 at-spi2-core"),
+            Self::Qt => (include_str!("desktop_qt.py"), "python3-pyqt5 at-spi2-core"),
+            Self::Web => (include_str!("desktop_web.py"), "chromium at-spi2-core"),
+        }
+    }
+}
 
 /// The desktop. Everything that runs there is ended with its value.
 pub struct Desktop {
@@ -38,9 +61,23 @@ pub struct Desktop {
 impl Desktop {
     /// Starts one with a window of a kind, `form`, `widgets`, `named`, `list`, `grid`, `pad` or `ends`, and of a title.
     pub fn start(kind: &str, title: &str) -> Self {
+        Self::with(Toolkit::Gtk3, (kind, title), "1280x720x24", 1)
+    }
+
+    /// Starts one with the window `Form` of a toolkit, which draws so many times larger than usual.
+    pub fn form(toolkit: Toolkit, scale: u32) -> Self {
+        Self::with(toolkit, ("form", "Form"), "1600x1400x24", scale)
+    }
+
+    /// Starts one with a page of 1,900 buttons in Chromium.
+    pub fn large_page() -> Self {
+        Self::with(Toolkit::Web, ("large", "Form"), "1600x1400x24", 1)
+    }
+
+    fn with(toolkit: Toolkit, (kind, title): (&str, &str), screen: &str, scale: u32) -> Self {
         require_program("dbus-daemon");
         let folder = TemporaryFolder::new();
-        let server = XServer::with(&["-screen", "0", "1280x720x24"]);
+        let server = XServer::with(&["-screen", "0", screen]);
         let client = server.client();
         let bus = folder.path().join("bus");
         let address = format!("unix:path={}", bus.display());
@@ -49,9 +86,11 @@ impl Desktop {
         let root = client.screen().root;
         client.text(root, "AT_SPI_BUS", "STRING", address.as_bytes());
         let file = folder.path().join("desktop.py");
-        fs::write(&file, PROGRAM).expect("a file of the test");
+        let (program, packages) = toolkit.program();
+        fs::write(&file, program).expect("a file of the test");
         let sources = server.sources();
-        let mut program = Command::new("/usr/bin/python3")
+        let mut command = Command::new("/usr/bin/python3");
+        command
             .arg(&file)
             .args([kind, title])
             .env_clear()
@@ -65,9 +104,21 @@ impl Desktop {
             .env("DBUS_SESSION_BUS_ADDRESS", "disabled:")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("Python starts (on Debian: apt-get install python3-gi gir1.2-gtk-3.0 at-spi2-core)");
+            .stderr(Stdio::null());
+        if scale > 1 {
+            command.env("GDK_SCALE", scale.to_string()).env("QT_SCALE_FACTOR", scale.to_string());
+        }
+        if toolkit != Toolkit::Gtk3 {
+            command
+                .env("PATH", "/usr/bin:/bin")
+                .env("AT_SPI_BUS_ADDRESS", &address)
+                // Without a bus of the session Qt shows no elements.
+                .env("DBUS_SESSION_BUS_ADDRESS", &address)
+                .env("QT_QPA_PLATFORM", "xcb")
+                .env("QT_LINUX_ACCESSIBILITY_ALWAYS_ON", "1");
+        }
+        let needs = format!("the window is shown (on Debian: apt-get install {packages})");
+        let mut program = command.spawn().expect(&needs);
         let input = program.stdin.take().expect("piped");
         let output = program.stdout.take().expect("piped");
         let (sender, lines) = channel();
@@ -89,7 +140,7 @@ impl Desktop {
             title: title.to_owned(),
             _folder: folder,
         };
-        assert_eq!(desktop.next(), "ready", "the window needs python3-gi and gir1.2-gtk-3.0");
+        assert_eq!(desktop.lines.recv_timeout(*PATIENCE).as_deref(), Ok("ready"), "{needs}");
         eventually("the window is there", || desktop.find().is_some());
         if kind == "pad" {
             desktop.focus();

@@ -1,5 +1,9 @@
 //! An element of a window and the tree that it is in, the same for every system.
 
+use std::time::Duration;
+
+use crate::screen::{Point, Rect};
+
 /// What its program knows an element by, as long as the element lives.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RuntimeId {
@@ -180,10 +184,14 @@ pub enum State {
     Indeterminate,
     /// It makes its children only when they are asked for, and there may be very many.
     ManagesDescendants,
+    /// It shows, and its program does not say where: in a popover of GTK 4.
+    Unplaced,
+    /// Its place is counted in pixels of the display, while that of its window is not: in a page of Chromium.
+    InPixels,
 }
 
 impl State {
-    /// Every state, with the name that answers use.
+    /// Every state that answers tell, with its name.
     const ALL: &'static [(Self, &'static str)] = &[
         (Self::Enabled, "enabled"),
         (Self::Showing, "showing"),
@@ -204,6 +212,7 @@ impl State {
         (Self::Busy, "busy"),
         (Self::Indeterminate, "half-checked"),
         (Self::ManagesDescendants, "makes rows when asked"),
+        (Self::Unplaced, "place unknown"),
     ];
 }
 
@@ -221,6 +230,12 @@ impl States {
     #[must_use]
     pub const fn with(self, state: State) -> Self {
         Self(self.0 | 1 << state as u32)
+    }
+
+    /// Takes a state away.
+    #[must_use]
+    pub const fn without(self, state: State) -> Self {
+        Self(self.0 & !(1 << state as u32))
     }
 
     /// Returns the names of those that are among them, as answers use them.
@@ -299,6 +314,38 @@ pub struct Element {
     pub abilities: Abilities,
 }
 
+/// How a program counts the places of a window's elements.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Placement {
+    /// A point, as the program counts it.
+    pub from: Point,
+    /// The same point on the display.
+    pub to: Point,
+    /// How many pixels of the display 100 of the program's are.
+    pub percent: u32,
+}
+
+impl Placement {
+    /// That of a program that counts the pixels of the display.
+    pub const DISPLAY: Self = Self { from: Point { x: 0, y: 0 }, to: Point { x: 0, y: 0 }, percent: 100 };
+
+    /// Returns where a place of the program's is on the display.
+    pub fn on_display(&self, place: Rect) -> Rect {
+        let scaled = |length: i64| (length * i64::from(self.percent) + 50).div_euclid(100);
+        // The numbers of a program may be any: what does not fit is far outside.
+        let at = |from: i32, at: i32, to: i32| {
+            i32::try_from(i64::from(to) + scaled(i64::from(at) - i64::from(from))).unwrap_or(i32::MAX)
+        };
+        let length = |length: u32| u32::try_from(scaled(length.into())).unwrap_or(u32::MAX);
+        Rect {
+            x: at(self.from.x, place.x, self.to.x),
+            y: at(self.from.y, place.y, self.to.y),
+            width: length(place.width),
+            height: length(place.height),
+        }
+    }
+}
+
 /// The elements of a window.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ElementTree {
@@ -308,4 +355,8 @@ pub struct ElementTree {
     pub elements: Vec<Element>,
     /// Whether that is all of them.
     pub complete: bool,
+    /// How their program counts places.
+    pub placement: Placement,
+    /// How long their program waits before it does what pressing asks for.
+    pub delay: Duration,
 }

@@ -12,7 +12,7 @@ mod atspi;
 #[cfg(not(target_os = "linux"))]
 mod none;
 
-pub use element::{Abilities, Ability, Element, ElementTree, Role, RuntimeId, State, States};
+pub use element::{Abilities, Ability, Element, ElementTree, Placement, Role, RuntimeId, State, States};
 pub use error::AccessibilityError;
 pub use source::{Bounds, ElementSource};
 

@@ -18,7 +18,7 @@ impl ElementSource for NoElements {
         Err(AccessibilityError::Unsupported)
     }
 
-    fn bounds(&self, _: &str, _: &[RuntimeId]) -> Result<Vec<Bounds>, AccessibilityError> {
+    fn bounds(&self, _: &str, _: &ElementTree, _: &[usize]) -> Result<Vec<Bounds>, AccessibilityError> {
         Err(AccessibilityError::Unsupported)
     }
 

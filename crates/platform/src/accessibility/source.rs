@@ -16,11 +16,16 @@ pub trait ElementSource: Debug + Send + Sync {
     /// [`AccessibilityError`] has them.
     fn tree(&self, window: &Window) -> Result<ElementTree, AccessibilityError>;
 
-    /// Reads where elements are.
+    /// Reads where elements of a window are, by their places in its tree.
     ///
     /// # Errors
     /// [`AccessibilityError::Unresponsive`], [`AccessibilityError::NoBus`].
-    fn bounds(&self, display: &str, elements: &[RuntimeId]) -> Result<Vec<Bounds>, AccessibilityError>;
+    fn bounds(
+        &self,
+        display: &str,
+        tree: &ElementTree,
+        elements: &[usize],
+    ) -> Result<Vec<Bounds>, AccessibilityError>;
 
     /// Reads the texts of elements, each up to a number of characters; `None` for one that has none.
     /// Secure fields are the caller's to leave out.

@@ -66,6 +66,8 @@ pub struct Window {
     pub bounds: Rect,
     /// All that belongs to it on the display: the content with title bar and borders.
     pub frame: Rect,
+    /// `bounds` without the shadow that its program draws around it.
+    pub in_shadow: Rect,
     /// Whether it can be seen.
     pub state: WindowState,
     /// Whether the display has it on the screen, whatever is said of its state: that programs can say of any window.

@@ -87,13 +87,22 @@ fn add(tree: &ElementTree, menu: usize, depth: usize, entries: &mut Vec<MenuEntr
     }
 }
 
+/// Returns whether an entry is of a menu that its toolkit has made, and that is not open: it says so of the menu and of its
+/// entries. What of them cannot be chosen is disabled.
+fn is_in_closed(tree: &ElementTree, at: usize) -> bool {
+    tree.elements[at].parent.is_some_and(|menu| {
+        let menu = &tree.elements[menu];
+        menu.role == Role::Menu && menu.name.trim().is_empty() && !menu.states.has(State::Visible)
+    })
+}
+
 /// Returns the entries right below a menu: in some toolkits a menu without a title is between.
 fn direct(tree: &ElementTree, menu: usize) -> Vec<usize> {
     let is_entry = |at: &usize| {
         let element = &tree.elements[*at];
         matches!(element.role, Role::Menu | Role::MenuItem | Role::CheckBox | Role::RadioButton)
             && !element.name.trim().is_empty()
-            && element.states.has(State::Visible)
+            && (element.states.has(State::Visible) || is_in_closed(tree, *at))
     };
     let is_direct =
         |at: &usize| chain(tree, *at).skip(1).find(|outer| *outer == menu || is_entry(outer)) == Some(menu);

@@ -1,6 +1,8 @@
 //! Windows whose trees change as those of programs do, for tests.
 
-use bailiwick_platform::accessibility::{Abilities, Element, ElementTree, Role, RuntimeId, State, States};
+use bailiwick_platform::accessibility::{
+    Abilities, Element, ElementTree, Placement, Role, RuntimeId, State, States,
+};
 
 /// A window in which each thing that a user would mean has a key, whatever element shows it.
 #[derive(Debug, Clone)]
@@ -112,7 +114,16 @@ impl World {
             elements.push(it);
             meanings.push(Meaning::Beside(button.key));
         }
-        (ElementTree { pid: 1, elements, complete: true }, meanings)
+        (
+            ElementTree {
+                pid: 1,
+                elements,
+                complete: true,
+                placement: Placement::DISPLAY,
+                delay: std::time::Duration::ZERO,
+            },
+            meanings,
+        )
     }
 
     /// Changes something, as programs do.

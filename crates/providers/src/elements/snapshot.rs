@@ -76,26 +76,42 @@ pub fn see(
 ) -> Result<(Snapshot, Vec<ListedElement>, bool), SceneError> {
     let (tree, window) = (&scene.tree, &scene.window);
     let worth: Vec<usize> = (1..tree.elements.len()).filter(|at| is_worth_showing(tree, *at, view)).collect();
-    let ids: Vec<RuntimeId> = worth.iter().map(|at| tree.elements[*at].id.clone()).collect();
-    let places = source.bounds(&window.display, &ids)?;
+    let lists = lists_of_combos(tree);
+    let asked: Vec<usize> = worth.iter().chain(&lists).copied().collect();
+    let mut places = source.bounds(&window.display, tree, &asked)?;
+    let has_size = |place: &Rect| place.width > 1 && place.height > 1;
+    let of_lists = places.split_off(worth.len());
+    // Some toolkits say of the items of a list that is closed that they show.
+    let closed: HashSet<usize> = lists
+        .into_iter()
+        .zip(of_lists)
+        .filter(|(_, place)| !place.is_some_and(|it| has_size(&it)))
+        .map(|(at, _)| at)
+        .collect();
     let scrolled = scrolled(tree);
     let mut placed: Vec<(usize, Option<Rect>)> = worth
         .into_iter()
         .zip(places)
-        .map(|(at, place)| (at, place.filter(|place| place.width > 1 && place.height > 1)))
+        .map(|(at, place)| (at, place.filter(has_size)))
+        .filter(|(at, _)| !chain(tree, *at).any(|it| closed.contains(&it)))
         // Many programs do not say where that is which is scrolled out of view.
         .filter(|(at, place)| {
-            place.is_some() || (!shows(tree, *at) && chain(tree, *at).any(|it| scrolled.contains(&it)))
+            place.is_some()
+                || tree.elements[*at].states.has(State::Unplaced)
+                || (!shows(tree, *at) && chain(tree, *at).any(|it| scrolled.contains(&it)))
         })
         .collect();
     placed.sort_by_key(|(at, place)| (place.map_or((i32::MAX, 0), |it| (it.y.div_euclid(ROW), it.x)), *at));
     let names = names(source, window, tree, &placed)?;
     let mut listed: Vec<(usize, Option<Rect>, String)> =
         placed.into_iter().zip(names).map(|((at, place), name)| (at, place, name)).collect();
-    // What labels a field is said with the field.
+    // What labels a field is said with the field: some toolkits name the field so, too.
     let said: Vec<String> = listed
         .iter()
-        .filter(|(at, _, name)| tree.elements[*at].name.is_empty() && !name.is_empty())
+        .filter(|(at, _, name)| {
+            let element = &tree.elements[*at];
+            !name.is_empty() && (element.name.is_empty() || is_field(element))
+        })
         .map(|(_, _, name)| name.clone())
         .collect();
     listed.retain(|(at, _, name)| {
@@ -119,6 +135,17 @@ pub fn see(
     }
     let snapshot = Snapshot::new(window, elements);
     Ok((snapshot, seen, is_cut))
+}
+
+/// Returns the lists of combo boxes that are said to show and to be at a place.
+fn lists_of_combos(tree: &ElementTree) -> Vec<usize> {
+    let is_list = |at: &usize| {
+        let element = &tree.elements[*at];
+        element.role == Role::List
+            && !element.states.has(State::Unplaced)
+            && chain(tree, *at).skip(1).any(|outer| tree.elements[outer].role == Role::ComboBox)
+    };
+    (1..tree.elements.len()).filter(is_list).collect()
 }
 
 /// Returns what has scroll bars.
@@ -198,6 +225,14 @@ pub fn has_text(element: &Element) -> bool {
     let is_field = element.role == Role::TextField
         || (element.role == Role::ComboBox && element.states.has(State::Editable));
     is_field && element.abilities.has(Ability::Text)
+}
+
+/// Returns whether an element is one that labels stand beside.
+const fn is_field(element: &Element) -> bool {
+    matches!(
+        element.role,
+        Role::TextField | Role::PasswordField | Role::ComboBox | Role::Slider | Role::SpinButton
+    )
 }
 
 /// Returns whether an element has a number.

@@ -109,6 +109,7 @@ mod tests {
             process: None,
             bounds: place,
             frame: place,
+            in_shadow: place,
             state: WindowState::Visible,
             mapped: true,
             active: false,

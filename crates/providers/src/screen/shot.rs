@@ -174,6 +174,7 @@ mod tests {
             process: None,
             bounds: Rect::new(10, 10, 20, 20),
             frame: Rect::new(10, 10, 20, 20),
+            in_shadow: Rect::new(10, 10, 20, 20),
             state: WindowState::Visible,
             mapped: true,
             active: false,

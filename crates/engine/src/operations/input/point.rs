@@ -124,14 +124,10 @@ impl InputTarget {
             .map_err(|failure| failure.at_stage(StageName::Screen))?;
         let found = ui::find(cx, permit, name)?;
         let window = &found.scene.window;
-        let source = cx.service.elements.source.as_ref();
-        let bounds =
-            source.bounds(&window.display, std::slice::from_ref(&found.element.id)).map_err(ui::failed)?;
-        let place =
-            bounds.into_iter().next().flatten().filter(|place| !place.is_empty()).ok_or_else(|| {
-                Failure::new(ErrorCode::UnsupportedAction, "the element does not say where it is")
-                    .hint("ui.press needs no place.")
-            })?;
+        let place = found.place(cx)?.filter(|place| !place.is_empty()).ok_or_else(|| {
+            Failure::new(ErrorCode::UnsupportedAction, "the element does not say where it is")
+                .hint("ui.press needs no place.")
+        })?;
         let middle = |from: i32, length: u32| from.saturating_add(i32::try_from(length / 2).unwrap_or(0));
         // Counted from the window, so that it moves with it.
         let at = Point {

@@ -8,6 +8,7 @@ use bailiwick_contract::ErrorCode;
 use bailiwick_platform::accessibility::{
     AccessibilityError, Element, ElementSource, ElementTree, Role, RuntimeId, State,
 };
+use bailiwick_platform::screen::Rect;
 use bailiwick_providers::elements::{
     ActionEffect, Change, Identity, Owner, SceneError, Snapshot, WindowScene, compare, judge_again, line,
     resolve, resolve_out_of_view, scene,
@@ -91,6 +92,19 @@ pub(in crate::operations) struct CurrentElement {
     pub scene: WindowScene,
     /// The element.
     pub element: Element,
+}
+
+impl CurrentElement {
+    /// Reads where the element is on its display, if its program says so.
+    ///
+    /// # Errors
+    /// Why the program does not answer.
+    pub fn place(&self, cx: &Context) -> Result<Option<Rect>, Failure> {
+        let (source, tree) = (cx.service.elements.source.as_ref(), &self.scene.tree);
+        let Some(at) = tree.elements.iter().position(|it| it.id == self.element.id) else { return Ok(None) };
+        let places = source.bounds(&self.scene.window.display, tree, &[at]).map_err(failed)?;
+        Ok(places.into_iter().flatten().next())
+    }
 }
 
 /// Returns whose the snapshots of a request are.
@@ -419,6 +433,7 @@ fn look_for_change(
     let rules = permit.screen()?;
     let (displays, source) = (&cx.service.displays, cx.service.elements.source.as_ref());
     let (began, mut wait) = (Instant::now(), FIRST_WAIT);
+    let time = LOOK + found.scene.tree.delay;
     loop {
         let of_windows = Change { of_windows: true, ..Change::default() };
         let mut shows_it = None;
@@ -437,7 +452,7 @@ fn look_for_change(
         let change =
             seen.unwrap_or_else(|error| (unread(error).code == ErrorCode::NotFound).then_some(of_windows));
         let is_over = shows_it.unwrap_or(change.is_some());
-        if is_over || began.elapsed() + wait > LOOK || cx.cancel.is_raised() {
+        if is_over || began.elapsed() + wait > time || cx.cancel.is_raised() {
             return Ok((change, shows_it == Some(true)));
         }
         thread::sleep(wait);

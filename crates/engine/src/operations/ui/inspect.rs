@@ -61,10 +61,8 @@ impl RunBlocking for Op {
             true => source.actions(&scene.window.display, &element.id).map_err(failed)?,
             false => Vec::new(),
         };
-        let places =
-            source.bounds(&scene.window.display, std::slice::from_ref(&element.id)).map_err(failed)?;
+        let place = found.place(cx)?;
         judge(cx, permit, &found)?;
-        let place = places.into_iter().flatten().next();
         let abilities = [
             (Ability::EditText, "set value"),
             (Ability::Number, "set value"),

@@ -13,8 +13,8 @@ pub struct Op;
 
 /// So many names of items are listed.
 const LISTED: usize = 20;
-/// What choosing an item of a combo box is called.
-const CHOOSING: &[&str] = &["click", "press", "activate", "select"];
+/// What choosing an item is called, where its list does not choose. The last also ends a choice.
+const CHOOSING: &[&str] = &["click", "press", "activate", "select", "toggle"];
 
 /// What to select.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -53,33 +53,40 @@ impl RunBlocking for Op {
         let name = item_name(tree, at).to_owned();
         let around = |at: usize| std::iter::successors(Some(at), |at| tree.elements[*at].parent).skip(1);
         let combo = around(at).find(|outer| tree.elements[*outer].role == Role::ComboBox);
-        // Items of a combo box are those of its menu, which chooses them as a click does.
-        let list = match combo {
-            Some(_) if item.role == Role::MenuItem => None,
-            _ => {
-                let list = tree.elements[at]
-                    .parent
-                    .filter(|list| tree.elements[*list].abilities.has(Ability::Choose));
-                Some(tree.elements[list.ok_or_else(|| failed(AccessibilityError::Unable))?].id.clone())
-            }
-        };
+        let tells = item.states.has(State::Selectable) || item.states.has(State::Selected);
+        // Items of a combo box are those of its menu, which chooses them as a click does. So do items of lists that choose none.
+        let list = tree.elements[at].parent.filter(|list| {
+            tree.elements[*list].abilities.has(Ability::Choose)
+                && (combo.is_none() || item.role != Role::MenuItem)
+        });
+        let list = list.map(|list| tree.elements[list].id.clone());
+        if list.is_none() && !item.abilities.has(Ability::Act) {
+            return Err(failed(AccessibilityError::Unable));
+        }
+        let choosing = if tells && combo.is_none() { CHOOSING } else { &CHOOSING[..CHOOSING.len() - 1] };
+        // Some combo boxes are called as the item that is selected, others have a name of their own.
+        let is_called_by_item = combo.is_some_and(|combo| {
+            let name = &tree.elements[combo].name;
+            name.trim().is_empty() || !items_named(tree, combo, name).is_empty()
+        });
         let id = item.id.clone();
         let combo = combo.map(|combo| tree.elements[combo].id.clone());
         let is_selected = |scene: &WindowScene| {
             let mut all = scene.tree.elements.iter();
             match &combo {
-                Some(combo) => all.any(|it| it.id == *combo && it.name.trim() == name),
-                None => all.any(|it| it.id == id && it.states.has(State::Selected)),
+                Some(combo) if is_called_by_item => all.any(|it| it.id == *combo && it.name.trim() == name),
+                _ => all.any(|it| it.id == id && it.states.has(State::Selected)),
             }
         };
+        let is_known = is_called_by_item || tells;
         let action = Action {
             verbs: ("select", "selected"),
             path: if list.is_some() { "selection" } else { "action" },
             act: &|source, display, id| match &list {
                 Some(list) => source.select(display, list, id),
-                None => source.act(display, id, CHOOSING),
+                None => source.act(display, id, choosing),
             },
-            is_done: Some(&is_selected),
+            is_done: is_known.then_some(&is_selected as &dyn Fn(&WindowScene) -> bool),
             toggles: false,
         };
         let found = usable(cx, CurrentElement { scene: found.scene.clone(), element: item })?;

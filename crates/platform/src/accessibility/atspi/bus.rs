@@ -32,6 +32,8 @@ pub(super) struct Bus {
     connection: Connection,
     /// The processes of programs. A name is never given to another.
     pids: Mutex<HashMap<String, u32>>,
+    /// Which programs are of GTK 4.
+    gtk4: Mutex<HashMap<String, bool>>,
     is_lost: AtomicBool,
 }
 
@@ -109,6 +111,7 @@ impl Bus {
         let bus = Self {
             connection: connection.map_err(|error| shown(&error.to_string()))?,
             pids: Mutex::default(),
+            gtk4: Mutex::default(),
             is_lost: AtomicBool::new(false),
         };
         // Programs list their elements only once something has been registered. No rule asks for the events themselves.
@@ -199,6 +202,25 @@ impl Bus {
             .await?;
         self.pids().insert(program.to_owned(), pid);
         Ok(pid)
+    }
+
+    /// Returns whether a program is of GTK 4. One that does not say so is not.
+    pub(super) async fn is_gtk4(&self, program: &RuntimeId) -> bool {
+        if let Some(known) = self.toolkits().get(&program.program) {
+            return *known;
+        }
+        let (name, version) = tokio::join!(
+            self.property::<String>(program, "Application", "ToolkitName"),
+            self.property::<String>(program, "Application", "Version"),
+        );
+        let (Ok(name), Ok(version)) = (name, version) else { return false };
+        let is_gtk4 = name == "GTK" && version.split('.').next() == Some("4");
+        self.toolkits().insert(program.program.clone(), is_gtk4);
+        is_gtk4
+    }
+
+    fn toolkits(&self) -> std::sync::MutexGuard<'_, HashMap<String, bool>> {
+        self.gtk4.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn pids(&self) -> std::sync::MutexGuard<'_, HashMap<String, u32>> {

@@ -4,6 +4,7 @@
 mod bus;
 mod buses;
 mod frame;
+mod gtk4;
 mod provider;
 mod read;
 mod roles;

@@ -8,7 +8,7 @@ use super::buses::Buses;
 use super::frame::{self, Mark};
 use super::read;
 use super::worker::Worker;
-use crate::accessibility::{AccessibilityError, Bounds, ElementSource, ElementTree, RuntimeId};
+use crate::accessibility::{AccessibilityError, Bounds, ElementSource, ElementTree, RuntimeId, State};
 use crate::screen::{Displays, Window};
 
 /// How long the answers to a question about many elements may take.
@@ -19,7 +19,10 @@ const ONE: Duration = Duration::from_secs(3);
 /// More actions than these are not read.
 const MOST_ACTIONS: usize = 16;
 /// What pressing is called, by what says it most plainly.
-const PRESSING: &[&str] = &["click", "press", "push", "toggle", "jump", "activate", "select", "switch"];
+const PRESSING: &[&str] = &[
+    "click", "press", "push", "toggle", "check", "uncheck", "jump", "activate", "select", "switch", "open",
+    "expand", "collapse", "showmenu",
+];
 /// `ATSPI_RELATION_LABELLED_BY`.
 const LABELLED_BY: u32 = 2;
 
@@ -149,12 +152,23 @@ impl ElementSource for Atspi {
         }
     }
 
-    fn bounds(&self, display: &str, elements: &[RuntimeId]) -> Result<Vec<Bounds>, AccessibilityError> {
-        let elements = elements.to_vec();
-        self.ask(display, MANY, false, move |bus| {
-            let elements = elements.clone();
-            async move { frame::extents(&bus, elements).await.into_iter().map(known).collect() }
-        })
+    fn bounds(
+        &self,
+        display: &str,
+        tree: &ElementTree,
+        elements: &[usize],
+    ) -> Result<Vec<Bounds>, AccessibilityError> {
+        let ids: Vec<RuntimeId> = elements.iter().map(|at| tree.elements[*at].id.clone()).collect();
+        let read: Vec<Bounds> = self.ask(display, MANY, false, move |bus| {
+            let ids = ids.clone();
+            async move { frame::extents(&bus, ids).await.into_iter().map(known).collect() }
+        })?;
+        let placed = read.into_iter().zip(elements).map(|(place, at)| {
+            let states = tree.elements[*at].states;
+            let place = place.filter(|_| !states.has(State::Unplaced))?;
+            Some(if states.has(State::InPixels) { place } else { tree.placement.on_display(place) })
+        });
+        Ok(placed.collect())
     }
 
     fn texts(

@@ -9,9 +9,12 @@ use tokio::time::{sleep, timeout_at};
 
 use super::bus::{Bus, CallError, Reference, of_each};
 use super::frame::{self, Mark};
+use super::gtk4;
 use super::roles::{abilities, role, states};
-use crate::accessibility::{AccessibilityError, Element, ElementTree, Role, RuntimeId, State, States};
-use crate::screen::Window;
+use crate::accessibility::{
+    AccessibilityError, Element, ElementTree, Placement, Role, RuntimeId, State, States,
+};
+use crate::screen::{Rect, Window};
 
 /// How long all of a window may take.
 pub(super) const WALK: Duration = Duration::from_secs(5);
@@ -71,8 +74,11 @@ async fn tree_of(bus: &Arc<Bus>, window: &Window, mark: Mark) -> Result<ElementT
     let pid = window.pid.ok_or_else(|| AccessibilityError::NoElements(window.id.clone()))?;
     let program = frame::program(bus, pid).await?;
     let program = program.ok_or_else(|| AccessibilityError::NoElements(window.id.clone()))?;
-    let mut children = cached(bus, &program).await?;
     let root = RuntimeId { program: program.clone(), path: ROOT.to_owned() };
+    let (children, is_gtk4) = tokio::join!(cached(bus, &program), bus.is_gtk4(&root));
+    let mut children = children?;
+    // Of Qt: it makes menus before they open, and says that they do not show.
+    let has_cache = !children.of.is_empty();
     if !children.of.contains_key(ROOT) {
         let (tops, is_all) = level(bus, vec![root], deadline).await?;
         if !is_all {
@@ -82,9 +88,52 @@ async fn tree_of(bus: &Arc<Bus>, window: &Window, mark: Mark) -> Result<ElementT
     }
     let tops = children.of.remove(ROOT).unwrap_or_default();
     let top = frame::find(bus, tops, window, mark).await?;
-    let mut tree = ElementTree { pid, elements: Vec::new(), complete: true };
-    grow(bus, top, children, &mut tree, deadline).await?;
+    let place = frame::extents(bus, vec![top.element.id.clone()]).await.pop();
+    let place = place.and_then(|it| it.ok().flatten());
+    let placement = frame::placement(place, window, is_gtk4);
+    let mut tree =
+        ElementTree { pid, elements: Vec::new(), complete: true, placement, delay: Duration::ZERO };
+    let is_read = |role: Role, states: States| {
+        // What does not show may be left out: menus that are not open.
+        states.has(if is_gtk4 { State::Visible } else { State::Showing })
+            || !has_cache && matches!(role, Role::Menu | Role::MenuItem)
+    };
+    grow(bus, top, children, &mut tree, &is_read, deadline).await?;
+    if is_gtk4 {
+        gtk4::correct(bus, &mut tree, place, deadline).await?;
+    } else if placement != Placement::DISPLAY {
+        find_pages_in_pixels(bus, &mut tree, window, place, deadline).await;
+    }
     Ok(tree)
+}
+
+/// Finds the pages that count in pixels of the display in a window that does not: they are not within the window as it counts.
+async fn find_pages_in_pixels(
+    bus: &Arc<Bus>,
+    tree: &mut ElementTree,
+    window: &Window,
+    told: Option<Rect>,
+    deadline: Instant,
+) {
+    let pages = tree.elements.iter().enumerate().filter(|(_, it)| it.role == Role::Document);
+    let (pages, ids): (Vec<usize>, Vec<RuntimeId>) = pages.map(|(at, it)| (at, it.id.clone())).unzip();
+    let Some(places) = in_time(deadline, frame::extents(bus, ids)).await else {
+        tree.complete = false;
+        return;
+    };
+    for (page, place) in pages.into_iter().zip(places) {
+        let place = place.ok().flatten().unwrap_or_default();
+        let is_in = |outer: Rect| outer.contains(&place);
+        if !told.is_some_and(is_in) && is_in(window.frame) {
+            tree.elements[page].states = tree.elements[page].states.with(State::InPixels);
+        }
+    }
+    for at in 1..tree.elements.len() {
+        let parent = tree.elements[at].parent.map(|parent| tree.elements[parent].states);
+        if parent.is_some_and(|states| states.has(State::InPixels)) {
+            tree.elements[at].states = tree.elements[at].states.with(State::InPixels);
+        }
+    }
 }
 
 /// The path of a program's own element.
@@ -192,7 +241,7 @@ async fn level(
 }
 
 /// Waits for an answer until a moment. After it nothing is asked.
-async fn in_time<T>(deadline: Instant, asked: impl Future<Output = T>) -> Option<T> {
+pub(super) async fn in_time<T>(deadline: Instant, asked: impl Future<Output = T>) -> Option<T> {
     if Instant::now() >= deadline {
         return None;
     }
@@ -225,6 +274,7 @@ async fn grow(
     top: UnplacedElement,
     mut children: ChildrenByParent,
     tree: &mut ElementTree,
+    is_read: &(dyn Fn(Role, States) -> bool + Sync),
     deadline: Instant,
 ) -> Result<(), AccessibilityError> {
     let mut known: HashSet<String> = HashSet::from([top.element.id.path.clone()]);
@@ -242,8 +292,8 @@ async fn grow(
                 let cached = children.of.get(&path(tree, *at)).map_or(&[][..], Vec::as_slice);
                 let there = cached.len();
                 let is_short = *count < 0 || usize::try_from(*count).is_ok_and(|count| count > there);
-                // What does not show may be left out: menus that are not open. Of some of these a cache has no order.
-                let is_read = is_short && states.has(State::Showing) || has_no_order(cached);
+                // Of some of those that do not show a cache has no order.
+                let is_read = is_short && is_read(tree.elements[*at].role, *states) || has_no_order(cached);
                 is_read && !is_too_large(*count, *states)
             })
             .map(|(at, ..)| tree.elements[*at].id.clone())

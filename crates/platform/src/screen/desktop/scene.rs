@@ -103,6 +103,7 @@ impl SystemWindow {
             process: self.process.as_deref().map(plain),
             bounds: mapping.pixels(self.bounds),
             frame: mapping.pixels(self.frame),
+            in_shadow: mapping.pixels(self.bounds),
             state: self.state,
             mapped: self.mapped,
             active: self.active,

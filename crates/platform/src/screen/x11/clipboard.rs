@@ -135,6 +135,7 @@ fn owner_as_window(server: &Server, owner: WindowNumber) -> Result<Window, Troub
         process: pid.and_then(program_name),
         bounds: nowhere,
         frame: nowhere,
+        in_shadow: nowhere,
         state: WindowState::Hidden,
         mapped: false,
         active: false,

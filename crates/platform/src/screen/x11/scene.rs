@@ -148,6 +148,7 @@ pub(super) fn read(server: &Server, screen: usize, asked: Requests<'_>) -> Resul
             process: pid.and_then(|pid| processes.entry(pid).or_insert_with(|| program_name(pid)).clone()),
             bounds: told.inside,
             frame: layer.outer,
+            in_shadow: told.in_shadow,
             state,
             mapped: layer.viewable && told.viewable,
             active: number == active,

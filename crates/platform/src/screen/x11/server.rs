@@ -64,6 +64,7 @@ x11rb::atom_manager! {
         UTF8_STRING,
         COMPOUND_TEXT,
         AT_SPI_BUS,
+        _GTK_FRAME_EXTENTS,
     }
 }
 

@@ -38,6 +38,7 @@ pub(super) struct Requests<'a> {
     old_state: Answer<'a, GetPropertyReply>,
     workspace: Answer<'a, GetPropertyReply>,
     pid: Answer<'a, GetPropertyReply>,
+    shadow: Answer<'a, GetPropertyReply>,
 }
 
 /// What is told of one window.
@@ -75,6 +76,8 @@ pub(super) struct WindowFacts {
     pub managed: bool,
     /// The process that it claims to be of.
     pub pid: Option<u32>,
+    /// Its inside, on the screen, without the shadow that its program draws around it.
+    pub in_shadow: Rect,
 }
 
 impl WindowFacts {
@@ -104,6 +107,7 @@ pub(super) fn ask(
         old_state: property(atoms.WM_STATE)?,
         workspace: property(atoms._NET_WM_DESKTOP)?,
         pid: property(atoms._NET_WM_PID)?,
+        shadow: property(atoms._GTK_FRAME_EXTENTS)?,
     })
 }
 
@@ -120,15 +124,18 @@ impl Requests<'_> {
         let (state, old_state) = (self.state.reply()?, self.old_state.reply()?);
         let (class, pid) = (self.class.reply()?, self.pid.reply()?);
         let (opened_for, workspace) = (self.opened_for.reply()?, self.workspace.reply()?);
+        let shadow = numbers(&self.shadow.reply()?);
         let maximised =
             [server.atoms._NET_WM_STATE_MAXIMIZED_VERT, server.atoms._NET_WM_STATE_MAXIMIZED_HORZ];
         let (border, width, height) =
             (geometry.border_width.into(), geometry.width.into(), geometry.height.into());
         let (x, y) = (geometry.x.into(), geometry.y.into());
+        let inside = Rect::new(origin.dst_x.into(), origin.dst_y.into(), width, height);
         Ok(WindowFacts {
             outer: Rect::new(x, y, width + 2 * border, height + 2 * border),
             border,
-            inside: Rect::new(origin.dst_x.into(), origin.dst_y.into(), width, height),
+            inside,
+            in_shadow: without(inside, &shadow),
             input_only: attributes.class == WindowClass::INPUT_ONLY,
             override_redirect: attributes.override_redirect,
             viewable: attributes.map_state == MapState::VIEWABLE,
@@ -143,6 +150,18 @@ impl Requests<'_> {
             managed: !old_state.value.is_empty(),
             pid: numbers(&pid).first().copied().filter(|pid| *pid > 0),
         })
+    }
+}
+
+/// Returns a place without what is around it: so much on the left, the right, above and below.
+fn without(place: Rect, around: &[u32]) -> Rect {
+    let [left, right, above, below] = *around else { return place };
+    let inner = |length: u32, one: u32, other: u32| length.checked_sub(one.checked_add(other)?);
+    let size = inner(place.width, left, right).zip(inner(place.height, above, below));
+    let offset = i32::try_from(left).ok().zip(i32::try_from(above).ok());
+    match (size, offset) {
+        (Some((width, height)), Some((x, y))) => Rect::new(place.x + x, place.y + y, width, height),
+        _ => place,
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::super::shuffled::{Meaning, Random, Row, World, element};
 use super::*;
+use bailiwick_platform::accessibility::Placement;
 
 #[test]
 fn ten_thousand_shuffled_trees_give_no_wrong_element() {
@@ -84,5 +85,11 @@ fn tree_of(buttons: &[(u32, &str)]) -> ElementTree {
     let mut window = element(1, 0, Role::Window, "");
     window.parent = None;
     let buttons = buttons.iter().map(|(path, name)| element(*path, 0, Role::Button, name));
-    ElementTree { pid: 1, elements: std::iter::once(window).chain(buttons).collect(), complete: true }
+    ElementTree {
+        pid: 1,
+        elements: std::iter::once(window).chain(buttons).collect(),
+        complete: true,
+        placement: Placement::DISPLAY,
+        delay: std::time::Duration::ZERO,
+    }
 }

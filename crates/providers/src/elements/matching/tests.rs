@@ -1,6 +1,6 @@
 //! Elements by their words: the one that is meant, or none.
 
-use bailiwick_platform::accessibility::{Abilities, State};
+use bailiwick_platform::accessibility::{Abilities, Placement, State};
 
 use super::super::identity::{identify, resolve, shows};
 use super::super::shuffled::{Meaning, Random, VERBS, World, element};
@@ -102,8 +102,13 @@ fn among(names: &[&str], text: &str) -> Option<usize> {
         abilities: Abilities::from_iter([Ability::Act]),
         ..element(path, 0, Role::Button, name)
     });
-    let tree =
-        ElementTree { pid: 1, elements: std::iter::once(window).chain(buttons).collect(), complete: true };
+    let tree = ElementTree {
+        pid: 1,
+        elements: std::iter::once(window).chain(buttons).collect(),
+        complete: true,
+        placement: Placement::DISPLAY,
+        delay: std::time::Duration::ZERO,
+    };
     let description = Description { text: Some(text), ..Description::default() };
     match find_element(&tree, &listed(&tree), description, &|_| true) {
         FindResult::Clear(candidates) => Some(candidates[0].place),
@@ -128,7 +133,13 @@ fn what_is_near_has_to_be_one_and_nearest_by_far() {
     let mut window = element(1, 0, Role::Window, "");
     window.parent = None;
     let labels = ["First name", "Mail", "Twice", "Twice"];
-    let mut tree = ElementTree { pid: 1, elements: vec![window], complete: true };
+    let mut tree = ElementTree {
+        pid: 1,
+        elements: vec![window],
+        complete: true,
+        placement: Placement::DISPLAY,
+        delay: std::time::Duration::ZERO,
+    };
     let mut list = Vec::new();
     for (row, label) in (0..).zip(labels) {
         for (column, role, name) in [(0, Role::Label, label), (100, Role::TextField, "")] {
