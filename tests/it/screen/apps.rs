@@ -13,6 +13,7 @@ use support::service::{Program, data};
 /// A program of its own, with two windows; one of them is not closed when it is asked to.
 const EDITOR: &str = r#"
 import gi
+gi.require_version("Gdk", "3.0")
 gi.require_version("Gtk", "3.0")
 from gi.repository import Gdk, GLib, Gtk
 Gdk.set_program_class("Editor")
