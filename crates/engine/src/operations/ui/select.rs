@@ -60,7 +60,10 @@ impl RunBlocking for Op {
                 && (combo.is_none() || item.role != Role::MenuItem)
         });
         let list = list.map(|list| tree.elements[list].id.clone());
-        if list.is_none() && !item.abilities.has(Ability::Act) {
+        let is_one = is_item(item.role) || (combo.is_some() && item.role == Role::MenuItem);
+        // GTK 4 selects the row that its popover shows, and leaves the combo box as it is.
+        let is_beside = combo.is_some() && item.states.has(State::Unplaced);
+        if is_beside || (list.is_none() && !(is_one && item.abilities.has(Ability::Act))) {
             return Err(failed(AccessibilityError::Unable));
         }
         let choosing = if tells && combo.is_none() { CHOOSING } else { &CHOOSING[..CHOOSING.len() - 1] };
@@ -78,7 +81,7 @@ impl RunBlocking for Op {
                 _ => all.any(|it| it.id == id && it.states.has(State::Selected)),
             }
         };
-        let is_known = is_called_by_item || tells;
+        let is_known = is_called_by_item || tells || list.is_some();
         let action = Action {
             verbs: ("select", "selected"),
             path: if list.is_some() { "selection" } else { "action" },
@@ -97,6 +100,11 @@ impl RunBlocking for Op {
 fn place_of(tree: &ElementTree, found: &CurrentElement) -> Result<usize, Failure> {
     let place = tree.elements.iter().position(|it| it.id == found.element.id);
     place.ok_or_else(|| failed(AccessibilityError::Gone))
+}
+
+/// Returns whether an element is one of several that can be selected.
+const fn is_item(role: Role) -> bool {
+    matches!(role, Role::ListItem | Role::Tab | Role::Row | Role::TreeItem | Role::Cell)
 }
 
 /// Finds the one item of a name.

@@ -77,7 +77,7 @@ pub(super) async fn correct(
     find_secrets(bus, tree, deadline).await
 }
 
-/// Finds the entries whose text is hidden: GTK 4 calls them text fields, and gives their text to whoever asks for it.
+/// Finds the entries whose text is hidden: GTK 4 calls them text fields, and gives their text to anyone who asks for it.
 ///
 /// One character is not given as it is, but as it is drawn. An entry without text cannot be told from others.
 async fn find_secrets(
