@@ -29,7 +29,7 @@ mod linux {
     use bailiwick::contract::id;
     use bailiwick::platform::fs::FileId;
     use bailiwick::platform::handle::Handle;
-    use bailiwick::platform::launch::kept::{Control, Event, Input, KeptRequest, Lifetime, ProcessFiles};
+    use bailiwick::platform::launch::kept::{Control, Event, Input, KeeperRequest, Lifetime, ProcessFiles};
     use bailiwick::platform::launch::{
         FolderChanges, InnerSandboxes, LaunchCommand, LaunchRequest, Launcher, PathGrant, ProcessLimits,
         Protected, ProxyPort, SandboxRequest, SetGroupId, StandIn, Step,
@@ -103,10 +103,10 @@ mod linux {
         end
     }
 
-    fn lasting(folder: &Path, level: Containment, network: Network, name: &str) -> KeptRequest {
+    fn lasting(folder: &Path, level: Containment, network: Network, name: &str) -> KeeperRequest {
         let LaunchRequest { plan, environment, cwd, cwd_path, port: proxy, hold, limits, .. } =
             request_of(folder, level, network, name);
-        KeptRequest {
+        KeeperRequest {
             plan,
             environment,
             cwd,
@@ -125,7 +125,7 @@ mod linux {
     }
 
     /// Measures a process that lasts: to its start, and to its end.
-    async fn last(launcher: &Launcher, made: KeptRequest) -> (Duration, Duration) {
+    async fn last(launcher: &Launcher, made: KeeperRequest) -> (Duration, Duration) {
         let path = made.folder.clone();
         let began = Instant::now();
         launcher.start_kept(made).await.expect("started");

@@ -26,11 +26,11 @@ pub struct Origin {
 }
 
 /// Makes a service in this process, with the caller that it serves.
-pub type Embed = Box<dyn Fn() -> Result<Embedded, Failure> + Send + Sync>;
+pub type Embed = Box<dyn Fn() -> Result<EmbeddedService, Failure> + Send + Sync>;
 
 /// A service in this process.
 #[derive(Clone)]
-pub struct Embedded {
+pub struct EmbeddedService {
     /// The service.
     pub service: Arc<Service>,
     /// Who sends the envelopes.
@@ -42,7 +42,7 @@ pub struct Embedded {
 /// Where envelopes go.
 pub enum Backend {
     /// A service in this process.
-    Embedded(Embedded),
+    Embedded(EmbeddedService),
     /// A running service, through its local socket.
     Remote(Remote),
 }
@@ -58,7 +58,7 @@ pub struct Remote {
 #[derive(Clone)]
 enum State {
     Linked(Arc<socket::Client>),
-    Embedded(Embedded),
+    Embedded(EmbeddedService),
 }
 
 impl Backend {
@@ -137,7 +137,7 @@ impl Backend {
     }
 }
 
-impl Embedded {
+impl EmbeddedService {
     /// Creates the client the connection that processes can end with.
     fn connected(self) -> Self {
         let connection = id::new_id();

@@ -10,7 +10,7 @@ use bailiwick_contract::{Envelope, ErrorCode, Failure, Transport};
 use bailiwick_providers::process::Process;
 
 use super::auth::KeyRing;
-use super::backend::{Backend, Embed, Embedded, Origin};
+use super::backend::{Backend, Embed, EmbeddedService, Origin};
 use super::chain;
 use super::socket::Hello;
 use crate::installation::home::Home;
@@ -56,7 +56,7 @@ pub async fn backend(home: &Home, transport: Transport, caller: Option<String>) 
     let embed: Embed = Box::new(move || {
         let keys = caller.is_some().then(|| Arc::new(KeyRing::open(own.dirs.clone())));
         let caller = own.caller(caller.as_deref(), transport)?;
-        Ok(Embedded { service: own.boot()?, caller, keys })
+        Ok(EmbeddedService { service: own.boot()?, caller, keys })
     });
     Backend::open(&home.dirs, hello, embed).await
 }

@@ -88,9 +88,9 @@ pub fn propose(home: &Home, only: Option<&str>, when: Option<&str>) -> Result<Pr
             continue;
         };
         match learner.propose(&row)? {
-            Learned::NotAsked => not_asked_now += 1,
-            Learned::Nothing => without_rule += 1,
-            Learned::Rules(rules) => {
+            Lesson::NotAsked => not_asked_now += 1,
+            Lesson::Nothing => without_rule += 1,
+            Lesson::Rules(rules) => {
                 let key = (row.scope.clone(), rules.commands(&row.scope));
                 let proposal = proposals.entry(key).or_insert_with(|| (rules, Vec::new(), 0));
                 let about = about(&row);
@@ -146,7 +146,7 @@ fn approved(home: &Home, only: Option<&str>, when: Option<&str>) -> Result<Vec<S
 }
 
 /// What an approval teaches.
-enum Learned {
+enum Lesson {
     /// The rules of now do not ask for it.
     NotAsked,
     /// No rule spares it, or it cannot be judged again.
@@ -163,22 +163,22 @@ struct Learner<'a> {
 }
 
 impl Learner<'_> {
-    fn propose(&self, row: &Entry) -> Result<Learned, Failure> {
+    fn propose(&self, row: &Entry) -> Result<Lesson, Failure> {
         let (decision, question) = self.judge(row, self.config)?;
         let question = match (decision, question) {
-            (Some(Decision::Allow), _) => return Ok(Learned::NotAsked),
+            (Some(Decision::Allow), _) => return Ok(Lesson::NotAsked),
             (Some(Decision::Ask), Some(question)) => question,
-            _ => return Ok(Learned::Nothing),
+            _ => return Ok(Lesson::Nothing),
         };
         for rules in candidates(&question) {
             let mut config = self.config.clone();
             let Some(scope) = config.scopes.iter_mut().find(|scope| scope.id == row.scope) else { continue };
             apply_rules(scope, &rules);
             if self.judge(row, &config)?.0 == Some(Decision::Allow) {
-                return Ok(Learned::Rules(rules));
+                return Ok(Lesson::Rules(rules));
             }
         }
-        Ok(Learned::Nothing)
+        Ok(Lesson::Nothing)
     }
 
     fn judge(

@@ -50,7 +50,7 @@ pub struct WaitingOutput {
 }
 
 /// A prompt with its process, both as they are now.
-pub struct Waiting {
+pub struct PendingPrompt {
     /// The prompt.
     pub prompt: Prompt,
     /// The process that gets the answer.
@@ -61,14 +61,14 @@ pub struct Waiting {
 ///
 /// # Errors
 /// `provider_unavailable` when what waits cannot be read.
-pub fn secrets(home: &Home, scopes: &Scopes) -> Result<Vec<Waiting>, Failure> {
+pub fn secrets(home: &Home, scopes: &Scopes) -> Result<Vec<PendingPrompt>, Failure> {
     let waiting = prompts_to_answer(home).map_err(|error| unreadable(&error))?;
     let may_be_written = |scope: &str| {
         let standing = scopes.find(scope).map(|scope| scope.standing(Capability::ProcessManage));
         matches!(standing, Some(CapabilityStatus::Granted | CapabilityStatus::Ask))
     };
     let answerable = waiting.into_iter().filter(|(prompt, _)| may_be_written(&prompt.scope));
-    Ok(answerable.map(|(prompt, process)| Waiting { prompt, process }).collect())
+    Ok(answerable.map(|(prompt, process)| PendingPrompt { prompt, process }).collect())
 }
 
 /// Returns the last lines that a process has printed: what it asks for, as a rule.
@@ -90,7 +90,7 @@ pub fn last_lines(screens: &Screens, process: &Arc<Process>) -> Vec<String> {
 ///
 /// # Errors
 /// `execution_failed` when the keeper does not take it; when the prompt cannot be marked as answered.
-pub async fn deliver(it: &Waiting, secret: &Secret, claim: Claim) -> Result<(), Failure> {
+pub async fn deliver(it: &PendingPrompt, secret: &Secret, claim: Claim) -> Result<(), Failure> {
     let given = match Control::connect(it.process.folder()).await {
         Ok(mut control) => control.secret(secret.bytes()).await,
         Err(error) => Err(error),
@@ -108,8 +108,8 @@ pub async fn deliver(it: &Waiting, secret: &Secret, claim: Claim) -> Result<(), 
 }
 
 /// Returns the facts of a secret that waits.
-pub fn facts(it: &Waiting) -> WaitingOutput {
-    let Waiting { prompt, process } = it;
+pub fn facts(it: &PendingPrompt) -> WaitingOutput {
+    let PendingPrompt { prompt, process } = it;
     WaitingOutput {
         id: prompt.id.clone(),
         kind: "secret",

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use bailiwick_contract::{ErrorCode, Failure};
 
-use crate::installation::bounded_run::{Unfinished, run_to_end};
+use crate::installation::bounded_run::{RunError, run_to_end};
 use crate::installation::limit::Limit;
 
 /// How long a program may take.
@@ -58,8 +58,8 @@ impl Programs {
         command.args(words).env("LC_ALL", "C.UTF-8").envs(environment.iter().copied());
         match run_to_end(&mut command, &Limit::default(), TIME) {
             Ok(ended) => Ok(ProgramOutput { ok: ended.status.success(), text: ended.said() }),
-            Err(Unfinished::NotStarted(error)) => Err(missing(program, &error)),
-            Err(Unfinished::TookTooLong) => Err(Failure::new(
+            Err(RunError::NotStarted(error)) => Err(missing(program, &error)),
+            Err(RunError::TookTooLong) => Err(Failure::new(
                 ErrorCode::Timeout,
                 format!("`{program} {}` did not end within {} s", words.join(" "), TIME.as_secs()),
             )),

@@ -26,7 +26,7 @@ pub fn look(home: &Home, config: Option<&Config>, found: &mut Findings) {
     // What is wrong with them is said of the config and the tokens.
     let (Some(config), Ok(listed)) = (config, look_at_clients(home, None)) else { return };
     found.group("Clients");
-    let own = Own::new(home, config, TIME);
+    let own = OwnEntry::new(home, config, TIME);
     let before = found.list().len();
     for client in &listed.clients {
         match client.state {
@@ -63,7 +63,7 @@ pub struct ConfiguredClients {
 /// settings that cannot be read.
 pub fn configured(home: &Home, config: &Config) -> ConfiguredClients {
     let mut configured = ConfiguredClients::default();
-    let own = Own::new(home, config, Duration::ZERO);
+    let own = OwnEntry::new(home, config, Duration::ZERO);
     for client in look_at_clients(home, None).map(|listed| listed.clients).unwrap_or_default() {
         let id = client.client.facts().id;
         match client.state {
@@ -90,13 +90,13 @@ pub fn configured(home: &Home, config: &Config) -> ConfiguredClients {
 }
 
 /// What an entry is held against.
-struct Own {
+struct OwnEntry {
     connection: Connection,
     program: Option<PathBuf>,
     limit: Limit,
 }
 
-impl Own {
+impl OwnEntry {
     fn new(home: &Home, config: &Config, time: Duration) -> Self {
         Self {
             connection: Connection::new(home, config),

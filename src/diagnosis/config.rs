@@ -5,7 +5,7 @@ use std::io;
 use std::net::IpAddr;
 
 use bailiwick_config::Config;
-use bailiwick_platform::fs::{Others, Protection};
+use bailiwick_platform::fs::{OtherUsers, Protection};
 use bailiwick_platform::{machine, paths};
 
 use super::config_fixes::find_fixes;
@@ -38,7 +38,7 @@ pub fn look(home: &Home, found: &mut Findings) -> Option<Config> {
             return None;
         }
     };
-    let is_exposed = protection.others() == Others::Change;
+    let is_exposed = protection.others() == OtherUsers::Change;
     if is_exposed {
         // The mode of a link says nothing; what it leads to is changed where it lies.
         let path = paths::real(path).unwrap_or_else(|_| path.clone());

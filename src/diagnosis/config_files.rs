@@ -22,7 +22,7 @@ use crate::client_settings::write::masked;
 use crate::installation::home::Home;
 use crate::installation::running::socket_path;
 use crate::installation::text::one_line;
-use crate::scope_setup::effective::{Effective, effective};
+use crate::scope_setup::effective::{EffectiveScope, effective};
 use crate::scope_setup::scope_words::without_values;
 
 /// The largest file that is checked.
@@ -151,7 +151,7 @@ pub fn shown_config(home: &Home, defaults: bool) -> Result<(Value, bool), Failur
 }
 
 /// Adds what holds where a scope says nothing.
-fn fill_in(scope: &mut Value, effective: &Effective) {
+fn fill_in(scope: &mut Value, effective: &EffectiveScope) {
     let fields = scope.as_object_mut().expect("a scope is an object");
     for name in ["ask", "deny", "roots"] {
         fields.entry(name).or_insert_with(|| json!([]));

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use bailiwick_platform::fs::modes::HAS_BITS;
-use bailiwick_platform::fs::{Others, Protection, Volume};
+use bailiwick_platform::fs::{OtherUsers, Protection, Volume};
 use bailiwick_platform::paths;
 use bailiwick_providers::file::places_left;
 
@@ -85,7 +85,7 @@ fn private(name: &'static str, folder: &Path, found: &mut Findings) -> bool {
         );
         return false;
     }
-    if protection.others() != Others::Nothing {
+    if protection.others() != OtherUsers::Nothing {
         let path = paths::real(folder).unwrap_or_else(|_| folder.to_owned());
         found
             .fail(
@@ -121,7 +121,7 @@ fn content(folder: &Path, found: &mut Findings) -> bool {
         }
         let protection =
             if may_be_read || name == "tokens.json" { None } else { Protection::of_name(&path).ok() };
-        if let Some(from) = protection.filter(|it| it.others() != Others::Nothing) {
+        if let Some(from) = protection.filter(|it| it.others() != OtherUsers::Nothing) {
             in_order = false;
             let is_folder = facts.is_dir();
             found

@@ -3,7 +3,7 @@
 use bailiwick_config::{Config, Tokens};
 use bailiwick_contract::time;
 use bailiwick_platform::fs::modes::HAS_BITS;
-use bailiwick_platform::fs::{Others, Protection};
+use bailiwick_platform::fs::{OtherUsers, Protection};
 use bailiwick_platform::quoting::quote;
 
 use super::finding::Findings;
@@ -22,7 +22,7 @@ pub fn look(home: &Home, config: Option<&Config>, found: &mut Findings) {
         Err(error) => {
             let finding =
                 found.fail("tokens", format!("{error}: nobody is allowed in by a token"), error.fix);
-            let protection = Protection::of_name(&path).ok().filter(|it| it.others() != Others::Nothing);
+            let protection = Protection::of_name(&path).ok().filter(|it| it.others() != OtherUsers::Nothing);
             if let Some(from) = protection.filter(|_| path.is_file()) {
                 finding.repaired_by(Repair::Narrow { path, from, is_folder: false });
             }

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use bailiwick_contract::{Capability, ErrorCode, Failure};
 
 use super::command_steps::{ALLOWED, a_command};
-use crate::installation::bounded_run::{Unfinished, run_to_end};
+use crate::installation::bounded_run::{RunError, run_to_end};
 use crate::installation::child::{McpChild, USUAL};
 use crate::installation::limit::Limit;
 use crate::installation::steps::{Expect, ShowStep, Step, Steps, wrong};
@@ -228,8 +228,8 @@ fn verify(place: &Throwaway, limit: &Limit) -> Result<((), String), Failure> {
     let mut command = Command::new(program);
     command.args(["history", "verify"]).env("BAILIWICK_HOME", place.folder());
     let ended = run_to_end(&mut command, limit, VERIFY_TIME).map_err(|unfinished| match unfinished {
-        Unfinished::NotStarted(error) => wrong(error.to_string()),
-        Unfinished::TookTooLong => wrong("`bailiwick log verify` did not end in time"),
+        RunError::NotStarted(error) => wrong(error.to_string()),
+        RunError::TookTooLong => wrong("`bailiwick log verify` did not end in time"),
     })?;
     let said = ended.out.lines().next().unwrap_or_default().to_owned();
     if ended.status.success() { Ok(((), said)) } else { Err(wrong(format!("{}: {said}", ended.status))) }

@@ -35,7 +35,7 @@ impl RunEnd {
 
 /// Why a program did not come to its end.
 #[derive(Debug)]
-pub enum Unfinished {
+pub enum RunError {
     /// It could not be started.
     NotStarted(io::Error),
     /// It took too long, and was ended.
@@ -45,14 +45,14 @@ pub enum Unfinished {
 /// Runs a program without input. One that takes too long is ended.
 ///
 /// # Errors
-/// See [`Unfinished`].
-pub fn run_to_end(command: &mut Command, limit: &Limit, time: Duration) -> Result<RunEnd, Unfinished> {
+/// See [`RunError`].
+pub fn run_to_end(command: &mut Command, limit: &Limit, time: Duration) -> Result<RunEnd, RunError> {
     let mut child = command
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
-        .map_err(Unfinished::NotStarted)?;
+        .map_err(RunError::NotStarted)?;
     let out = child.stdout.take().map(read_aside);
     let err = child.stderr.take().map(read_aside);
     let ended = limit.wait_for(time, || child.try_wait().transpose());
@@ -60,7 +60,7 @@ pub fn run_to_end(command: &mut Command, limit: &Limit, time: Duration) -> Resul
         // It may have ended on its own meanwhile.
         let _ = child.kill();
         let _ = child.wait();
-        return Err(Unfinished::TookTooLong);
+        return Err(RunError::TookTooLong);
     };
     let said = |text: Option<Receiver<String>>| {
         text.and_then(|text| text.recv_timeout(REST).ok()).unwrap_or_default()

@@ -54,14 +54,14 @@ pub struct StepCounts {
 
 /// Why a step does not give what it was to make.
 #[derive(Debug)]
-pub enum Unmade {
+pub enum StepError {
     /// It is not as it must be.
     Wrong(Failure),
     /// It cannot be done here, and why.
     Skipped(String),
 }
 
-impl From<Failure> for Unmade {
+impl From<Failure> for StepError {
     fn from(failure: Failure) -> Self {
         Self::Wrong(failure)
     }
@@ -105,14 +105,14 @@ impl Steps {
 
     /// Does a step: `work` gives what was seen, or why that is not what must be.
     pub fn step<T>(&mut self, name: &str, work: impl FnOnce() -> Result<(T, String), Failure>) -> Option<T> {
-        self.step_or_skip(name, || work().map_err(Unmade::Wrong))
+        self.step_or_skip(name, || work().map_err(StepError::Wrong))
     }
 
     /// Does a step that may turn out to be impossible here.
     pub fn step_or_skip<T>(
         &mut self,
         name: &str,
-        work: impl FnOnce() -> Result<(T, String), Unmade>,
+        work: impl FnOnce() -> Result<(T, String), StepError>,
     ) -> Option<T> {
         if self.limit.is_over() {
             self.tell(name, StepState::Skipped, "no time was left for it".to_owned(), Duration::ZERO);
@@ -121,8 +121,8 @@ impl Steps {
         let began = Instant::now();
         let (state, saw, made) = match work() {
             Ok((made, saw)) => (StepState::Ok, saw, Some(made)),
-            Err(Unmade::Wrong(failure)) => (StepState::Failed, failure.message, None),
-            Err(Unmade::Skipped(why)) => (StepState::Skipped, why, None),
+            Err(StepError::Wrong(failure)) => (StepState::Failed, failure.message, None),
+            Err(StepError::Skipped(why)) => (StepState::Skipped, why, None),
         };
         self.tell(name, state, saw, began.elapsed());
         made

@@ -14,7 +14,7 @@ use bailiwick_contract::time::now_ms;
 use bailiwick_contract::{Caller, Failure, Transport};
 use bailiwick_engine::operations::FAMILIES;
 use bailiwick_engine::registry::Registry;
-use bailiwick_engine::requests::{StoredJudge, StoredVerdict, Unjudged, recorded};
+use bailiwick_engine::requests::{StoredJudge, StoredRequestError, StoredVerdict, recorded};
 use bailiwick_history::{Entry, Filter};
 use bailiwick_platform::quoting::quote_command;
 use bailiwick_policy::command::Decision;
@@ -203,7 +203,7 @@ struct ReplayCounts {
     allowed: Groups,
     denied: Groups,
     asked: Groups,
-    unjudged: BTreeMap<Unjudged, usize>,
+    unjudged: BTreeMap<StoredRequestError, usize>,
 }
 
 impl ReplayCounts {

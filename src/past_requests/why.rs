@@ -10,7 +10,7 @@ use bailiwick_contract::time::rfc3339;
 use bailiwick_contract::{Failure, StageName};
 use bailiwick_engine::operations::FAMILIES;
 use bailiwick_engine::registry::Registry;
-use bailiwick_engine::requests::{StoredJudge, StoredVerdict, Unjudged, recorded, was_approved};
+use bailiwick_engine::requests::{StoredJudge, StoredRequestError, StoredVerdict, recorded, was_approved};
 use bailiwick_history::{Entry, Filter};
 use bailiwick_platform::quoting::quote;
 use bailiwick_policy::Verdict;
@@ -92,7 +92,11 @@ pub fn why(home: &Home, id: &str) -> Result<(PolicyWhyOutput, Entry), Failure> {
 }
 
 /// Returns what the stages say that allow it, where the rules of now still do.
-fn allowing(judge: &StoredJudge<'_>, row: &Entry, now: &Result<StoredVerdict, Unjudged>) -> Vec<String> {
+fn allowing(
+    judge: &StoredJudge<'_>,
+    row: &Entry,
+    now: &Result<StoredVerdict, StoredRequestError>,
+) -> Vec<String> {
     if now.as_ref().is_ok_and(|now| now.decision != Decision::Allow) {
         return row
             .capability

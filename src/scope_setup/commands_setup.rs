@@ -10,7 +10,7 @@ use bailiwick_config::{
 };
 use bailiwick_contract::{Capability, Containment, Failure, Network};
 use bailiwick_platform::fs::modes::MetadataExt;
-use bailiwick_platform::fs::{CAN_RESTORE_TREES, Others, Ownership};
+use bailiwick_platform::fs::{CAN_RESTORE_TREES, OtherUsers, Ownership};
 use bailiwick_platform::programs::usual_folders;
 use bailiwick_platform::{dirs, machine};
 use bailiwick_policy::command::{Commands, Rules, rule_text};
@@ -395,7 +395,7 @@ fn is_safe(roots: &[PathBuf], folder: &Path) -> bool {
     let Ok(facts) = fs::metadata(&real) else { return false };
     // Where there are no bits, a list of rights tells it.
     let is_closed =
-        facts.mode() & 0o022 == 0 && Ownership::of(&real).is_ok_and(|it| it.others != Others::Change);
+        facts.mode() & 0o022 == 0 && Ownership::of(&real).is_ok_and(|it| it.others != OtherUsers::Change);
     is_closed && !roots.iter().any(inside)
 }
 

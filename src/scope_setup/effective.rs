@@ -101,7 +101,7 @@ pub struct CommandsOutput {
 /// What a scope comes to, with all defaults.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Effective {
+pub struct EffectiveScope {
     /// Every capability.
     pub capabilities: Vec<CapabilityOutput>,
     /// The folders.
@@ -126,7 +126,7 @@ pub struct Effective {
 ///
 /// # Errors
 /// When the scope would be refused.
-pub fn effective(home: &Home, config: &ScopeConfig, paths: &RootPaths) -> Result<Effective, Failure> {
+pub fn effective(home: &Home, config: &ScopeConfig, paths: &RootPaths) -> Result<EffectiveScope, Failure> {
     let scope = Scope::compile(config, paths, &OwnFolders::of(&home.dirs))?;
     let capability =
         |it: &Capability| CapabilityOutput { capability: *it, standing: scope.standing(*it).into() };
@@ -134,7 +134,7 @@ pub fn effective(home: &Home, config: &ScopeConfig, paths: &RootPaths) -> Result
     let person = Caller::local(Transport::Cli);
     let open =
         registry.operations().filter(|entry| standing(&person, &scope, entry) != CapabilityStatus::Denied);
-    Ok(Effective {
+    Ok(EffectiveScope {
         capabilities: Capability::ALL.iter().map(capability).collect(),
         roots: scope
             .roots()

@@ -8,7 +8,7 @@ use serde::Serialize;
 use bailiwick_config::ScopeConfig;
 
 use super::difference::Changes;
-use super::effective::Effective;
+use super::effective::EffectiveScope;
 
 /// `scope list`.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -27,7 +27,7 @@ pub struct ScopeShowOutput {
     /// The scope, as the config has it; values of environment variables are left out.
     pub scope: ScopeConfig,
     /// What it comes to.
-    pub effective: Effective,
+    pub effective: EffectiveScope,
     /// The names of the tokens that open it.
     pub tokens: Vec<String>,
 }

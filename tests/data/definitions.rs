@@ -5,7 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use bailiwick::providers::code::{
-    Definition, Definitions, MAX_BYTES, Role, Unread, definitions, language_of, references,
+    Definition, Definitions, MAX_BYTES, Role, SourceProblem, definitions, language_of, references,
 };
 use bailiwick::providers::syntax::Language;
 
@@ -190,9 +190,9 @@ fn what_is_nested_a_hundred_thousand_deep_is_read_without_recursion() {
 
 fn what_nobody_wrote_is_not_read_and_said() {
     let long = " ".repeat(MAX_BYTES + 1);
-    assert_eq!(definitions(Language::Go, long.as_bytes(), &never), Err(Unread::TooLarge));
+    assert_eq!(definitions(Language::Go, long.as_bytes(), &never), Err(SourceProblem::TooLarge));
     let minified = "function a(){return 1};".repeat(2_000);
-    assert_eq!(definitions(Language::JavaScript, minified.as_bytes(), &never), Err(Unread::Minified));
+    assert_eq!(definitions(Language::JavaScript, minified.as_bytes(), &never), Err(SourceProblem::Minified));
     let lines = "function a(){return 1};\n".repeat(2_000);
     assert_eq!(
         definitions(Language::JavaScript, lines.as_bytes(), &never).map(|it| it.list.len()),
@@ -200,7 +200,7 @@ fn what_nobody_wrote_is_not_read_and_said() {
     );
     let stop = || true;
     let source = "fn a() {}\n".repeat(20_000);
-    assert_eq!(definitions(Language::Rust, source.as_bytes(), &stop), Err(Unread::Stopped));
+    assert_eq!(definitions(Language::Rust, source.as_bytes(), &stop), Err(SourceProblem::Stopped));
     // The parser that was stopped reads the next source from its start.
     let found = definitions(Language::Rust, b"fn b() {}", &never).expect("it is short");
     assert_eq!(found.list.len(), 1);

@@ -58,13 +58,13 @@ pub enum TokenPattern {
     /// One of these words.
     OneOf(Vec<String>),
     /// One word that is none of these.
-    Not(NotWords),
+    Not(NegatedWords),
 }
 
 /// `{"not": …}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct NotWords {
+pub struct NegatedWords {
     /// What the word must not be.
     pub not: Words,
 }

@@ -26,7 +26,7 @@ mod visible_input;
 
 pub use after_untrusted::AfterUntrusted;
 pub use commands::{
-    CommandRule, HostList, NetworkRule, NotWords, OtherHosts, PreviewMode, ProcessLifetime, SandboxLevel,
+    CommandRule, HostList, NegatedWords, NetworkRule, OtherHosts, PreviewMode, ProcessLifetime, SandboxLevel,
     ShellMode, TokenPattern, TokenRule, UndoMode, Words,
 };
 pub use edit_lock::edit_lock;

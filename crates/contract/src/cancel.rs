@@ -63,8 +63,8 @@ impl Cancel {
         let failure = Failure::new(ErrorCode::Timeout, format!("the time limit of {seconds} s was reached"));
         let failure = failure.detail("limitSeconds", seconds);
         match self.more_time() {
-            MoreTime::ByRequest(words) => failure.hint(format!("Ask for less at a time; {words}.")),
-            MoreTime::ByUser(words) => {
+            TimeLimitRaise::ByRequest(words) => failure.hint(format!("Ask for less at a time; {words}.")),
+            TimeLimitRaise::ByUser(words) => {
                 failure.hint("Ask for less at a time.").hint(format!("For the user: {words}."))
             }
         }
@@ -74,29 +74,29 @@ impl Cancel {
     pub fn limit_words(&self, what: &str) -> String {
         let seconds = self.timeout.as_secs_f64();
         match self.more_time() {
-            MoreTime::ByRequest(words) => format!("{what} at its time limit of {seconds} s; {words}"),
-            MoreTime::ByUser(words) => {
+            TimeLimitRaise::ByRequest(words) => format!("{what} at its time limit of {seconds} s; {words}"),
+            TimeLimitRaise::ByUser(words) => {
                 format!("{what} at its time limit of {seconds} s, the scope's longest. For the user: {words}")
             }
         }
     }
 
-    fn more_time(&self) -> MoreTime {
+    fn more_time(&self) -> TimeLimitRaise {
         match &self.most {
-            Some((most, scope)) if self.timeout >= *most => MoreTime::ByUser(format!(
+            Some((most, scope)) if self.timeout >= *most => TimeLimitRaise::ByUser(format!(
                 "`bailiwick scope edit {scope} --limit runtime-seconds=N` allows more"
             )),
             Some((most, _)) => {
                 let most = most.as_secs_f64();
-                MoreTime::ByRequest(format!("`options.timeoutSeconds` gives more, at most {most} here"))
+                TimeLimitRaise::ByRequest(format!("`options.timeoutSeconds` gives more, at most {most} here"))
             }
-            None => MoreTime::ByRequest("`options.timeoutSeconds` gives more".to_owned()),
+            None => TimeLimitRaise::ByRequest("`options.timeoutSeconds` gives more".to_owned()),
         }
     }
 }
 
 /// Who can raise a time limit, and how.
-enum MoreTime {
+enum TimeLimitRaise {
     ByRequest(String),
     ByUser(String),
 }

@@ -96,7 +96,7 @@ impl Json {
 /// # Errors
 /// When the text is not JSON; of the category `Data` when a key is doubled.
 pub fn read_unambiguous(text: &[u8]) -> Result<Value, serde_json::Error> {
-    serde_json::from_slice::<Unambiguous>(text).map(|read| read.0)
+    serde_json::from_slice::<UniqueKeyValue>(text).map(|read| read.0)
 }
 
 /// Checks that a text is JSON in which no object has a key twice.
@@ -108,9 +108,9 @@ pub fn check_unambiguous(text: &[u8]) -> Result<(), serde_json::Error> {
 }
 
 /// A value without doubled keys.
-struct Unambiguous(Value);
+struct UniqueKeyValue(Value);
 
-impl<'de> Deserialize<'de> for Unambiguous {
+impl<'de> Deserialize<'de> for UniqueKeyValue {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(Reader).map(Self)
     }
@@ -155,7 +155,7 @@ impl<'de> Visitor<'de> for Reader {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
         let mut read = Vec::new();
-        while let Some(Unambiguous(item)) = items.next_element()? {
+        while let Some(UniqueKeyValue(item)) = items.next_element()? {
             read.push(item);
         }
         Ok(Value::Array(read))
@@ -167,7 +167,7 @@ impl<'de> Visitor<'de> for Reader {
             if read.contains_key(&key) {
                 return Err(doubled(&key));
             }
-            let Unambiguous(value) = fields.next_value()?;
+            let UniqueKeyValue(value) = fields.next_value()?;
             read.insert(key, value);
         }
         Ok(Value::Object(read))

@@ -1,10 +1,10 @@
 //! A row as it is stored: redacted, bounded, and the bytes that its hash is made of.
 //!
-//! Every text is a [`Redacted`] or a word of this program; there is no other way into the store.
+//! Every text is a [`RedactedValue`] or a word of this program; there is no other way into the store.
 
 use sha2::{Digest, Sha256};
 
-use super::redact::Redacted;
+use super::redact::RedactedValue;
 
 /// A SHA-256.
 pub type Hash = [u8; 32];
@@ -28,27 +28,27 @@ pub enum Kind {
 /// One row, ready to be stored.
 #[derive(Debug, Clone)]
 pub struct Row {
-    pub id: Redacted<String>,
+    pub id: RedactedValue<String>,
     pub kind: Kind,
     pub at_ms: i64,
     pub duration_us: i64,
     pub bytes: i64,
     pub has_effect: bool,
-    pub machine: Redacted<String>,
-    pub caller: Redacted<String>,
-    pub client: Option<Redacted<String>>,
-    pub session: Option<Redacted<String>>,
+    pub machine: RedactedValue<String>,
+    pub caller: RedactedValue<String>,
+    pub client: Option<RedactedValue<String>>,
+    pub session: Option<RedactedValue<String>>,
     pub transport: &'static str,
-    pub scope: Redacted<String>,
-    pub op: Redacted<String>,
-    pub target: Option<Redacted<String>>,
+    pub scope: RedactedValue<String>,
+    pub op: RedactedValue<String>,
+    pub target: Option<RedactedValue<String>>,
     pub capability: Option<&'static str>,
-    pub stage: Option<Redacted<String>>,
-    pub rule: Option<Redacted<String>>,
+    pub stage: Option<RedactedValue<String>>,
+    pub rule: Option<RedactedValue<String>>,
     pub code: Option<&'static str>,
-    pub summary: Option<Redacted<String>>,
-    pub error: Option<Redacted<String>>,
-    pub template: Option<Redacted<String>>,
+    pub summary: Option<RedactedValue<String>>,
+    pub error: Option<RedactedValue<String>>,
+    pub template: Option<RedactedValue<String>>,
 }
 
 /// The names of the whole-number columns, in the order of [`Row::numbers`].
@@ -87,8 +87,8 @@ impl Row {
 
     /// Returns the text columns.
     pub fn texts(&self) -> [Option<&str>; TEXTS.len()] {
-        fn optional(text: &Option<Redacted<String>>) -> Option<&str> {
-            text.as_ref().map(Redacted::text)
+        fn optional(text: &Option<RedactedValue<String>>) -> Option<&str> {
+            text.as_ref().map(RedactedValue::text)
         }
         [
             Some(self.id.text()),

@@ -8,7 +8,7 @@ use tokio::sync::oneshot;
 
 use super::row::Row;
 use super::store::HistoryError;
-use super::writer::{Others, Writer};
+use super::writer::{OtherWriters, Writer};
 
 /// How many rows one transaction takes at most.
 const MAX_GROUP: usize = 512;
@@ -38,7 +38,7 @@ struct UnwrittenRow<'a> {
 impl Drop for UnwrittenRow<'_> {
     fn drop(&mut self) {
         if let Some(rows) = self.rows {
-            rows.write_for_others(Others::AreLeftAlone, self.orders);
+            rows.write_for_others(OtherWriters::AreLeftAlone, self.orders);
         }
     }
 }
@@ -95,12 +95,12 @@ impl Rows {
         let written = match answer.try_recv() {
             Ok(written) => written,
             Err(_) => {
-                self.write_waiting(&mut writer, Others::AreWaitedFor, orders);
+                self.write_waiting(&mut writer, OtherWriters::AreWaitedFor, orders);
                 answer.try_recv().unwrap_or_else(|_| Err(HistoryError("its writer has failed".to_owned())))
             }
         };
         drop(writer);
-        self.write_for_others(Others::AreWaitedFor, orders);
+        self.write_for_others(OtherWriters::AreWaitedFor, orders);
         written
     }
 
@@ -119,14 +119,14 @@ impl Rows {
         }
         // Another one may have written it by now.
         let written = answer.try_recv().or_else(|_| {
-            self.write_for_others(Others::AreLeftAlone, orders);
+            self.write_for_others(OtherWriters::AreLeftAlone, orders);
             answer.try_recv()
         });
         written.map_err(|_| answer)
     }
 
     /// Writes the rows that wait, with the writer in hand. Returns whether none is left.
-    pub fn write_waiting(&self, writer: &mut Writer, others: Others, orders: &Sender<Order>) -> bool {
+    pub fn write_waiting(&self, writer: &mut Writer, others: OtherWriters, orders: &Sender<Order>) -> bool {
         loop {
             let group: Vec<WaitingRow> = {
                 let mut waiting = self.waiting();
@@ -165,7 +165,7 @@ impl Rows {
     }
 
     /// Writes the rows of those who found the writer busy. Who holds it looks here again afterwards, so none is forgotten.
-    pub fn write_for_others(&self, others: Others, orders: &Sender<Order>) {
+    pub fn write_for_others(&self, others: OtherWriters, orders: &Sender<Order>) {
         for _ in 0..MAX_GROUPS_FOR_OTHERS {
             if self.waiting().is_empty() {
                 return;

@@ -35,7 +35,7 @@ const RETENTION_ROWS: usize = 4_096;
 
 /// Whether other processes that write are waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Others {
+pub enum OtherWriters {
     AreWaitedFor,
     /// By threads on which others wait; they do not open the store either.
     AreLeftAlone,
@@ -52,7 +52,7 @@ pub fn serve(rows: &Rows, orders: &Receiver<Order>, own_orders: &Sender<Order>) 
         let chore = match next {
             Ok(Order::Write) => {
                 let mut writer = rows.writer();
-                rows.write_waiting(&mut writer, Others::AreWaitedFor, own_orders);
+                rows.write_waiting(&mut writer, OtherWriters::AreWaitedFor, own_orders);
                 writer.tidy(Idle::No)
             }
             Ok(Order::Look) => rows.writer().tidy(Idle::No),
@@ -73,7 +73,7 @@ pub fn serve(rows: &Rows, orders: &Receiver<Order>, own_orders: &Sender<Order>) 
         }
         let rest = rows.writer().next_rest();
         // Who found the writer busy with chores is not forgotten.
-        rows.write_for_others(Others::AreWaitedFor, own_orders);
+        rows.write_for_others(OtherWriters::AreWaitedFor, own_orders);
         next = orders.recv_timeout(rest);
     }
     drop(back);
@@ -177,9 +177,9 @@ impl Writer {
     pub fn commit<'a>(
         &mut self,
         rows: impl ExactSizeIterator<Item = &'a Row> + Clone,
-        others: Others,
+        others: OtherWriters,
     ) -> Option<WriteResult> {
-        if others == Others::AreWaitedFor {
+        if others == OtherWriters::AreWaitedFor {
             return Some(self.commit_waiting(rows));
         }
         let count = rows.len();

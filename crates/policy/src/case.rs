@@ -50,11 +50,11 @@ pub trait Candidate: Sync {
     ///
     /// # Errors
     /// `invalid_request` that names the field.
-    fn parse(&self, envelope: &Envelope) -> Result<Parsed, Failure>;
+    fn parse(&self, envelope: &Envelope) -> Result<ParsedArguments, Failure>;
 }
 
 /// An operation's `input` and `options` after parsing.
-pub struct Parsed {
+pub struct ParsedArguments {
     /// The operation's own typed input and options.
     pub fields: Box<dyn Any + Send + Sync>,
     /// The paths in them that must be permitted for the call to continue.

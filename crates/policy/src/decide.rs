@@ -10,7 +10,7 @@ use bailiwick_contract::{Capability, Effect, Failure, StageName};
 
 use super::approval::{ApprovalSubject, RequestKey, SessionKey, target_of};
 use super::command::JudgedCommand;
-use super::permit::Later;
+use super::permit::DeferredApproval;
 
 use super::stage::{
     STAGES, approval, capability, command, input, limits, needs, operation, path, scope, scope_type, screen,
@@ -224,7 +224,7 @@ fn judge(case: &Case<'_>, walk: &mut Walk) -> Judgement {
     // Which command it runs is known only when it looks: what it then asks about is bound to this request.
     let asks_later = spec.effect == Effect::RunsCode && judged.is_none();
     let later = scope.as_deref().filter(|_| asks_later).map(|scope| {
-        Later::new(
+        DeferredApproval::new(
             request_key(case, scope, &targets),
             SessionKey::new(case.caller, scope.id()),
             case.secret_handles,

@@ -32,10 +32,10 @@ mod stage;
 mod untrusted;
 
 pub use approval::{Approval, ApprovedChanges, Question};
-pub use case::{Candidate, Case, Catalogue, InputPath, Need, Parsed};
+pub use case::{Candidate, Case, Catalogue, InputPath, Need, ParsedArguments};
 pub use decide::{Denial, StageVerdict, Verdict, decide, explain, scope_of};
 pub use grants::Grants;
-pub use open::{OpenedFile, door_failure};
+pub use open::{OpenedFile, file_failure};
 pub use paths::{ASK_FILES, CLOSED_FILES, ENVIRONMENT_FILE, PathRules};
 pub use permit::{Permit, PermittedTarget};
 pub use permitted_path::{PermittedPath, WritablePath};

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use bailiwick_contract::{ErrorCode, Failure, StageName};
-use bailiwick_platform::fs::{Dir, DirEntry, DoorError, FileId, FileKind, Root, Stat, WritableDir};
+use bailiwick_platform::fs::{Dir, DirEntry, FileError, FileId, FileKind, Root, Stat, WritableDir};
 use bailiwick_platform::names::OsStrExt;
 
 use super::{PermittedPath, WritablePath};
@@ -129,7 +129,7 @@ impl PermittedPath {
     /// # Errors
     /// As [`PermittedPath::open_dir`]; `conflict` if the name, or one above it, has become a link.
     pub fn open_dir_itself(&self) -> Result<Dir, Failure> {
-        let dir = self.root()?.open_dir(self.rel()).map_err(|error| door_failure(&error, self))?;
+        let dir = self.root()?.open_dir(self.rel()).map_err(|error| file_failure(&error, self))?;
         self.judge_folder(dir.id())?;
         Ok(dir)
     }
@@ -150,7 +150,7 @@ impl PermittedPath {
         let mut folder = Some(parent.clone());
         while let Some(rel) = folder.filter(|rel| !rel.is_root() && !self.rules().has_judged(root.id(), rel))
         {
-            let stat = root.stat(&rel).map_err(|error| door_failure(&error, self))?;
+            let stat = root.stat(&rel).map_err(|error| file_failure(&error, self))?;
             self.judge_folder(stat.id)?;
             folder = rel.parent();
         }
@@ -164,10 +164,10 @@ impl PermittedPath {
     /// As [`PermittedPath::open_file`].
     pub fn stat(&self) -> Result<Stat, Failure> {
         if self.rel().is_root() {
-            return self.root()?.stat(self.rel()).map_err(|error| door_failure(&error, self));
+            return self.root()?.stat(self.rel()).map_err(|error| file_failure(&error, self));
         }
         let (dir, name, path) = self.open_parent()?;
-        dir.stat(&name).map_err(|error| door_failure(&error, &path))
+        dir.stat(&name).map_err(|error| file_failure(&error, &path))
     }
 
     /// Opens the folder that holds the path, and gives the last name.
@@ -190,25 +190,25 @@ impl PermittedPath {
     /// # Errors
     /// `path_out_of_scope` if it leads out; `permission_denied` if it leads to a closed file.
     pub fn follow(&self) -> Result<Self, Failure> {
-        let rel = self.root()?.resolve_links(self.rel()).map_err(|error| door_failure(&error, self))?;
+        let rel = self.root()?.resolve_links(self.rel()).map_err(|error| file_failure(&error, self))?;
         self.moved_to(rel)
     }
 
     /// Opens without links first; if a link is in the way, reads it, judges where it leads, and opens that.
     fn through_links<T>(
         &self,
-        open: impl Fn(&Root, &Self) -> Result<T, DoorError>,
+        open: impl Fn(&Root, &Self) -> Result<T, FileError>,
     ) -> Result<(T, Self), Failure> {
         let root = self.root()?;
         let mut path = self.clone();
         for _ in 0..=RETRIES {
             match open(root, &path) {
                 Ok(opened) => return Ok((opened, path)),
-                Err(DoorError::Symlink) => path = path.follow()?,
-                Err(error) => return Err(door_failure(&error, self)),
+                Err(FileError::Symlink) => path = path.follow()?,
+                Err(error) => return Err(file_failure(&error, self)),
             }
         }
-        Err(door_failure(&DoorError::Symlink, self))
+        Err(file_failure(&FileError::Symlink, self))
     }
 }
 
@@ -229,7 +229,7 @@ impl WritablePath {
     /// # Errors
     /// As [`PermittedPath::open_dir_itself`].
     pub fn open_dir_itself(&self) -> Result<WritableDir, Failure> {
-        let dir = self.root()?.open_writable_dir(self.rel()).map_err(|error| door_failure(&error, self))?;
+        let dir = self.root()?.open_writable_dir(self.rel()).map_err(|error| file_failure(&error, self))?;
         self.judge_folder(dir.id())?;
         Ok(dir)
     }
@@ -251,12 +251,12 @@ impl WritablePath {
                 Err(failure) if failure.code == ErrorCode::NotFound => {
                     match dir.make_dir(name) {
                         Ok(()) => {
-                            dir.sync().map_err(|error| door_failure(&error, &next))?;
+                            dir.sync().map_err(|error| file_failure(&error, &next))?;
                             made += 1;
                         }
                         // Someone else made it, or a link that leads nowhere has the name.
-                        Err(DoorError::Exists) => {}
-                        Err(error) => return Err(door_failure(&error, &next)),
+                        Err(FileError::Exists) => {}
+                        Err(error) => return Err(file_failure(&error, &next)),
                     }
                     next.open_dir()
                 }
@@ -294,60 +294,60 @@ fn no_target() -> Failure {
     Failure::invalid("target", "the scope's own folder cannot be the target of this operation")
 }
 
-/// Returns what the door's error means for a request on `path`.
-pub fn door_failure(error: &DoorError, path: &PermittedPath) -> Failure {
+/// Returns what a file's error means for a request on `path`.
+pub fn file_failure(error: &FileError, path: &PermittedPath) -> Failure {
     let shown = path.shown();
     let failure = |code, text: String| Failure::new(code, text);
     match error {
-        DoorError::NotFound if path.located().root.folder().is_ok_and(Root::is_removed) => {
+        FileError::NotFound if path.located().root.folder().is_ok_and(Root::is_removed) => {
             failure(ErrorCode::ProviderUnavailable, "the scope's folder was removed or replaced".to_owned())
                 .hint("For the user: put the folder back, then restart the service.")
         }
-        DoorError::NotFound => failure(ErrorCode::NotFound, format!("`{shown}` does not exist")),
-        DoorError::Symlink => failure(ErrorCode::Conflict, format!("the links in `{shown}` change too fast"))
+        FileError::NotFound => failure(ErrorCode::NotFound, format!("`{shown}` does not exist")),
+        FileError::Symlink => failure(ErrorCode::Conflict, format!("the links in `{shown}` change too fast"))
             .hint("Try again when nothing else changes the folder."),
-        DoorError::Outside => failure(ErrorCode::PathOutOfScope, format!("`{shown}` leads out of the scope"))
+        FileError::Outside => failure(ErrorCode::PathOutOfScope, format!("`{shown}` leads out of the scope"))
             .detail("rule", "links")
             .at_stage(StageName::Path)
             .hint("Links may lead only to places inside the scope, by relative paths."),
-        DoorError::LinkLoop => failure(ErrorCode::InvalidRequest, format!("`{shown}` is a circle of links")),
-        DoorError::NotADirectory => failure(
+        FileError::LinkLoop => failure(ErrorCode::InvalidRequest, format!("`{shown}` is a circle of links")),
+        FileError::NotADirectory => failure(
             ErrorCode::InvalidRequest,
             format!("`{shown}` is not a folder, or leads through something that is none"),
         ),
-        DoorError::IsADirectory => {
+        FileError::IsADirectory => {
             failure(ErrorCode::InvalidRequest, format!("`{shown}` is a folder, not a file"))
                 .hint("Use file.list or file.tree to see what is in it.")
         }
-        DoorError::NotRegular(kind) => {
+        FileError::NotRegular(kind) => {
             failure(ErrorCode::InvalidRequest, format!("`{shown}` is {} and is not opened", kind.describe()))
                 .detail("kind", kind.describe())
         }
-        DoorError::Exists => failure(ErrorCode::Conflict, format!("`{shown}` exists already")),
-        DoorError::NotEmpty => failure(ErrorCode::Conflict, format!("the folder `{shown}` is not empty"))
+        FileError::Exists => failure(ErrorCode::Conflict, format!("`{shown}` exists already")),
+        FileError::NotEmpty => failure(ErrorCode::Conflict, format!("the folder `{shown}` is not empty"))
             .hint("Set `options.recursive` to true to remove it with everything in it."),
-        DoorError::Denied => failure(
+        FileError::Denied => failure(
             ErrorCode::OsPermissionRequired,
             format!("the operating system denies access to `{shown}`"),
         )
         .hint("For the user: check the file's owner and permissions."),
-        DoorError::SystemFiles => failure(
+        FileError::SystemFiles => failure(
             ErrorCode::PathOutOfScope,
             format!("`{shown}` belongs to a system file system, which is not served"),
         )
         .detail("rule", "system-files")
         .at_stage(StageName::Path),
-        DoorError::CrossDevice => {
+        FileError::CrossDevice => {
             failure(ErrorCode::ExecutionFailed, format!("`{shown}` is on another file system"))
                 .hint("Use file.copy, then file.delete.")
         }
-        DoorError::NoSpace => failure(ErrorCode::ExecutionFailed, format!("no space is left for `{shown}`"))
+        FileError::NoSpace => failure(ErrorCode::ExecutionFailed, format!("no space is left for `{shown}`"))
             .detail("disk", "full"),
-        DoorError::ReadOnly => {
+        FileError::ReadOnly => {
             failure(ErrorCode::ExecutionFailed, format!("`{shown}` is on a read-only file system"))
                 .detail("disk", "readOnly")
         }
-        DoorError::Path(problem) => failure(ErrorCode::InvalidRequest, format!("`{shown}`: {problem}")),
-        DoorError::Io(error) => failure(ErrorCode::ExecutionFailed, format!("`{shown}`: {error}")),
+        FileError::Path(problem) => failure(ErrorCode::InvalidRequest, format!("`{shown}`: {problem}")),
+        FileError::Io(error) => failure(ErrorCode::ExecutionFailed, format!("`{shown}`: {error}")),
     }
 }

@@ -11,8 +11,8 @@ use super::approval::{ApprovalSubject, RequestKey, SessionKey, target_of};
 use super::command::{Grant, JudgedCommand, PermittedCommand};
 use super::located_path::LocatedPath;
 use super::{
-    AFTER_UNTRUSTED, Approval, ApprovedChanges, Grants, Parsed, PathRules, PermittedPath, Question, Scope,
-    ScreenRules, UntrustedRead, WritablePath, closed_words,
+    AFTER_UNTRUSTED, Approval, ApprovedChanges, Grants, ParsedArguments, PathRules, PermittedPath, Question,
+    Scope, ScreenRules, UntrustedRead, WritablePath, closed_words,
 };
 
 /// A judged target.
@@ -51,13 +51,13 @@ pub struct Permit {
     pub(super) writable_paths: Vec<WritablePath>,
     pub(super) command: Option<PermittedCommand>,
     pub(super) limits: Limits,
-    pub(super) parsed: Parsed,
+    pub(super) parsed: ParsedArguments,
     pub(super) approved: Option<String>,
     /// Whether the request, or the first use of something in it, needed approval.
     pub(super) was_asked: bool,
     /// The changes of a preview that were approved with the request, the newest.
     pub(super) changes: Option<ApprovedChanges>,
-    pub(super) later: Option<Later>,
+    pub(super) later: Option<DeferredApproval>,
     /// Where the content comes from that it shows.
     pub(super) origin: Option<ContentOrigin>,
     /// What the caller has read before, where the scope asks after that and nobody has approved this request.
@@ -67,7 +67,7 @@ pub struct Permit {
 }
 
 /// What an operation asks about whose command is known only when it has looked.
-pub(super) struct Later {
+pub(super) struct DeferredApproval {
     request: RequestKey,
     session: SessionKey,
     /// The handles of secrets in the request.
@@ -76,7 +76,7 @@ pub(super) struct Later {
     approval: OnceLock<Approval>,
 }
 
-impl Later {
+impl DeferredApproval {
     pub(super) fn new(request: RequestKey, session: SessionKey, handles: &[String]) -> Self {
         Self {
             request,

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use bailiwick_config::ScopeConfig;
 use bailiwick_contract::{ErrorCode, Failure};
-use bailiwick_platform::fs::{DoorError, FileId, PathLink, ResolvedPath};
+use bailiwick_platform::fs::{FileError, FileId, PathLink, ResolvedPath};
 
 /// The paths of all roots of a config, resolved and judged together.
 #[derive(Debug, Clone, Default)]
@@ -113,9 +113,9 @@ fn is_below(folder: &Path, others: &[FileId]) -> bool {
 }
 
 /// Returns why a folder of the config cannot be opened.
-pub(super) fn unreachable(error: &DoorError) -> Failure {
+pub(super) fn unreachable(error: &FileError) -> Failure {
     match error {
-        DoorError::Symlink => replaced_by_a_link("a part of its path"),
+        FileError::Symlink => replaced_by_a_link("a part of its path"),
         error => Failure::new(
             ErrorCode::ProviderUnavailable,
             format!("the scope's folder cannot be opened: {error}"),

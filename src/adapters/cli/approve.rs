@@ -24,7 +24,7 @@ use super::printer::{Paint, Printer, Report, failure_text, one_line, paint, prin
 use super::scope;
 use crate::adapters::http::ApprovalForm;
 use crate::approvals::output::{ApproveListOutput, ApproveOutput};
-use crate::approvals::secrets::{self, Waiting, deliver, last_lines, not_claimed, secrets, unreadable};
+use crate::approvals::secrets::{self, PendingPrompt, deliver, last_lines, not_claimed, secrets, unreadable};
 use crate::approvals::ticket::{self as approve_ticket, Answer, ApprovedRules, apply_rules};
 use crate::installation::home::Home;
 use crate::installation::running::tickets_to_answer;
@@ -42,7 +42,7 @@ const QUESTION: &str = "Secret, hidden (Enter alone: later, Ctrl-R: refuse, Ctrl
 
 /// Something that waits for the user.
 enum Item {
-    Secret(Box<Waiting>),
+    Secret(Box<PendingPrompt>),
     Ticket(Box<Ticket>),
 }
 
@@ -349,7 +349,7 @@ impl Approver {
         }
     }
 
-    async fn decide_secret(&self, tty: &Tty, it: &Waiting) -> Result<Decision, Failure> {
+    async fn decide_secret(&self, tty: &Tty, it: &PendingPrompt) -> Result<Decision, Failure> {
         tty.write(&self.described(it)).await.map_err(|error| terminal_gone(&error))?;
         // One question, and what is typed at it is never shown: anyone who expects to be asked for the password types it at
         // the first question there is.
@@ -387,8 +387,8 @@ impl Approver {
 
     /// Returns who asks for what. Everything that a client or a program chose is in a line of its own, and cannot
     /// leave it.
-    fn described(&self, it: &Waiting) -> String {
-        let Waiting { prompt, process } = it;
+    fn described(&self, it: &PendingPrompt) -> String {
+        let PendingPrompt { prompt, process } = it;
         let facts = &process.facts;
         let client = prompt.client.as_deref().map_or_else(String::new, |client| {
             format!("; it calls itself \u{201c}{}\u{201d}", clipped(client))
@@ -480,7 +480,7 @@ fn list(approvals: &Approvals, waiting: &[Item]) -> Report {
         Item::Ticket(_) => None,
     });
     text.extend(tickets.iter().map(|ticket| approve_ticket::listed(ticket)));
-    for Waiting { prompt, process } in secrets.clone() {
+    for PendingPrompt { prompt, process } in secrets.clone() {
         let minutes = (prompt.expires_at_ms - now).max(0) / 60_000;
         text.push_str(&format!(
             "{}  secret {} for `{}` in scope {}, asked by {}; {minutes} min left\n",

@@ -16,7 +16,7 @@ use super::topics;
 
 /// Why words are no command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Misuse {
+pub struct CommandLineError {
     /// What the program would say.
     pub said: String,
     /// Whether only something is missing: a sentence may name a command without all that it needs.
@@ -29,7 +29,7 @@ pub struct Misuse {
 ///
 /// # Errors
 /// What the program would say about it.
-pub fn check_command_line(words: &[String]) -> Result<(), Misuse> {
+pub fn check_command_line(words: &[String]) -> Result<(), CommandLineError> {
     let words: Vec<OsString> = words.iter().map(OsString::from).collect();
     if topics::asked(&words).is_some() {
         return Ok(());
@@ -46,7 +46,7 @@ pub fn check_command_line(words: &[String]) -> Result<(), Misuse> {
                     | ErrorKind::MissingSubcommand
                     | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
             );
-            return Err(Misuse { said: error.to_string(), is_incomplete });
+            return Err(CommandLineError { said: error.to_string(), is_incomplete });
         }
     };
     let (rest, is_explained) = match arguments.command {
@@ -55,7 +55,7 @@ pub fn check_command_line(words: &[String]) -> Result<(), Misuse> {
         _ => return Ok(()),
     };
     let is_incomplete = Words::sort(rest.clone()).is_ok_and(|words| words.first.is_none());
-    operation(rest, is_explained).map_err(|failure| Misuse {
+    operation(rest, is_explained).map_err(|failure| CommandLineError {
         said: format!("{} {}", failure.message, failure.hints.join(" ")),
         is_incomplete,
     })

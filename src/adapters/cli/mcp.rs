@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::adapters::mcp::{OnClient, stdio};
+use crate::adapters::mcp::{ClientCallback, stdio};
 use bailiwick_contract::{Failure, Transport};
 
 use super::args::{McpArgs, Shared};
@@ -59,7 +59,7 @@ pub fn run(home: &Home, args: McpArgs) -> Result<(), Failure> {
         let backend = backend(home, Transport::Stdio, args.caller).await?;
         let session = StdioSession::begin(&home.dirs, token.as_deref());
         let on_client =
-            session.map(|session| -> OnClient { Box::new(move |name| session.name_client(name)) });
+            session.map(|session| -> ClientCallback { Box::new(move |name| session.name_client(name)) });
         let shutdown = CancellationToken::new();
         tokio::spawn({
             let shutdown = shutdown.clone();

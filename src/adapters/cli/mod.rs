@@ -56,7 +56,7 @@ mod undo;
 mod uninstall;
 mod url_check;
 
-pub use command_line::{Misuse, check_command_line};
+pub use command_line::{CommandLineError, check_command_line};
 pub use definition::definition;
 pub use run::main;
 #[cfg(feature = "schemas")]

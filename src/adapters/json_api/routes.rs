@@ -17,7 +17,7 @@ use bailiwick_engine::reference::openapi;
 use bailiwick_engine::registry::Registry;
 use bailiwick_engine::service::Service;
 
-use super::super::backend::{Backend, Embedded, Origin};
+use super::super::backend::{Backend, EmbeddedService, Origin};
 use super::super::chain;
 use super::super::http::json;
 use super::super::mcp::history_envelope;
@@ -125,7 +125,8 @@ fn history_request(text: &str) -> Result<Envelope, Failure> {
 impl Api {
     async fn answer(&self, caller: &Caller, requests: Result<Vec<Envelope>, Failure>) -> Response {
         // The guard has just looked at the token.
-        let embedded = Embedded { service: Arc::clone(&self.service), caller: caller.clone(), keys: None };
+        let embedded =
+            EmbeddedService { service: Arc::clone(&self.service), caller: caller.clone(), keys: None };
         let backend = Backend::Embedded(embedded);
         // If the client goes away this future is dropped, and the operation told to stop.
         let reply = chain::run(&backend, &Origin::default(), requests, None, &self.shutdown, None).await;

@@ -25,7 +25,7 @@ use bailiwick_contract::json::read_unambiguous;
 use bailiwick_contract::{Caller, Envelope, Failure, Progress, Reply, id};
 use bailiwick_engine::service::Service;
 
-use super::super::backend::{Backend, Embedded, Origin};
+use super::super::backend::{Backend, EmbeddedService, Origin};
 use super::super::chain;
 use super::elicitation::{self, Elicitation};
 use super::plain_call::PlainCall;
@@ -45,7 +45,7 @@ const VERSIONS: &[ProtocolVersion] = &[
 const MAX_CLIENT_CHARS: usize = 100;
 
 /// Hears what the client of a conversation calls itself.
-pub type OnClient = Box<dyn Fn(&str) + Send + Sync>;
+pub type ClientCallback = Box<dyn Fn(&str) + Send + Sync>;
 
 /// Answers MCP requests. Cheap to clone.
 #[derive(Clone)]
@@ -59,7 +59,7 @@ pub struct Handler {
 #[derive(Clone)]
 enum HandlerMode {
     /// One caller, fixed when the process began, over [`super::stdio_transport`].
-    Fixed { backend: Arc<Backend>, session: Arc<str>, on_client: Option<Arc<OnClient>> },
+    Fixed { backend: Arc<Backend>, session: Arc<str>, on_client: Option<Arc<ClientCallback>> },
     /// Each request brings its caller, put there by the HTTP guard.
     PerRequest(Arc<Service>),
 }
@@ -74,7 +74,11 @@ struct Route {
 
 impl Handler {
     /// Creates the handler of a transport with one caller.
-    pub fn fixed(backend: Arc<Backend>, on_client: Option<OnClient>, shutdown: CancellationToken) -> Self {
+    pub fn fixed(
+        backend: Arc<Backend>,
+        on_client: Option<ClientCallback>,
+        shutdown: CancellationToken,
+    ) -> Self {
         let way =
             HandlerMode::Fixed { backend, session: id::new_id().into(), on_client: on_client.map(Arc::new) };
         Self { way, shutdown, tasks: Arc::default() }
@@ -536,7 +540,7 @@ impl ServerHandler for Handler {
 
 /// Leads to a service, on behalf of a caller whose token the guard has just looked at.
 fn to_service(service: &Arc<Service>, caller: Caller) -> Arc<Backend> {
-    Arc::new(Backend::Embedded(Embedded { service: Arc::clone(service), caller, keys: None }))
+    Arc::new(Backend::Embedded(EmbeddedService { service: Arc::clone(service), caller, keys: None }))
 }
 
 const fn form(is_whole: bool) -> Form {

@@ -22,7 +22,7 @@ mod tools;
 /// How many messages one batch may have.
 pub(super) const MAX_BATCH: usize = 64;
 
-pub use handler::{Handler, OnClient};
+pub use handler::{ClientCallback, Handler};
 pub use plain_call::PlainCall;
 pub(super) use progress::progress_message;
 pub(super) use render::splice_answer;

@@ -11,8 +11,8 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
 use super::super::backend::Backend;
-use super::stdio_transport::{Closing, StdioTransport};
-use super::{Handler, OnClient};
+use super::stdio_transport::{CloseHook, StdioTransport};
+use super::{ClientCallback, Handler};
 
 /// How long requests in the works continue after the client has closed its side.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
@@ -30,7 +30,7 @@ pub enum ConversationEnd {
 /// `on_client` hears what it calls itself.
 pub async fn run(
     backend: Backend,
-    on_client: Option<OnClient>,
+    on_client: Option<ClientCallback>,
     shutdown: CancellationToken,
 ) -> ConversationEnd {
     let (input, output) = rmcp::transport::io::stdio_pipes();
@@ -53,7 +53,7 @@ where
 
 async fn serve<R, W>(
     backend: Backend,
-    on_client: Option<OnClient>,
+    on_client: Option<ClientCallback>,
     input: R,
     output: W,
     shutdown: CancellationToken,
@@ -67,7 +67,7 @@ where
     let stop = shutdown.child_token();
     let backend = Arc::new(backend);
     let handler = Handler::fixed(Arc::clone(&backend), on_client, stop.clone());
-    let transport = StdioTransport::new(input, output, Closing { after: CLOSE_TIMEOUT, stop });
+    let transport = StdioTransport::new(input, output, CloseHook { after: CLOSE_TIMEOUT, stop });
     // rmcp cancels the token that it is given when the conversation ends.
     let begun = handler.serve_with_ct(transport, shutdown.child_token()).await;
     let is_cancelled = matches!(begun, Err(ServerInitializeError::Cancelled));

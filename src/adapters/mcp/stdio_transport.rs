@@ -45,11 +45,11 @@ pub(super) struct StdioTransport<R, W> {
     has_batches: bool,
     /// The messages of a batch that are still to be read.
     batch: VecDeque<Vec<u8>>,
-    closing: Closing,
+    closing: CloseHook,
 }
 
 /// What is done when the client closes its side.
-pub(super) struct Closing {
+pub(super) struct CloseHook {
     /// How long requests in the works may continue.
     pub after: Duration,
     /// Cancels them then.
@@ -74,7 +74,7 @@ struct Turn {
 
 impl<R: AsyncRead + Unpin + Send, W: AsyncWrite + Unpin + Send + 'static> StdioTransport<R, W> {
     /// Creates the transport.
-    pub fn new(input: R, output: W, closing: Closing) -> Self {
+    pub fn new(input: R, output: W, closing: CloseHook) -> Self {
         Self {
             lines: LineReader::new(input, MAX_LINE_BYTES),
             output: Arc::new(Output {

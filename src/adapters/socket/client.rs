@@ -41,13 +41,13 @@ pub enum ConnectError {
 #[derive(Debug)]
 pub struct Client {
     asks: mpsc::UnboundedSender<Vec<u8>>,
-    waiting: Arc<Waiting>,
+    waiting: Arc<PendingCalls>,
     next_id: AtomicU64,
     stop: CancellationToken,
 }
 
 /// The requests in flight; `None` when the connection has ended.
-type Waiting = Mutex<Option<HashMap<u64, PendingCall>>>;
+type PendingCalls = Mutex<Option<HashMap<u64, PendingCall>>>;
 
 /// One request in flight.
 #[derive(Debug)]
@@ -78,7 +78,7 @@ pub async fn connect(path: &Path, hello: &Hello) -> Result<Client, ConnectError>
         Err(_) => return Err(io::Error::from(io::ErrorKind::TimedOut).into()),
     }
     let (asks, queue) = mpsc::unbounded_channel();
-    let waiting: Arc<Waiting> = Arc::new(Mutex::new(Some(HashMap::new())));
+    let waiting: Arc<PendingCalls> = Arc::new(Mutex::new(Some(HashMap::new())));
     let stop = CancellationToken::new();
     tokio::spawn(write_asks(output, queue));
     tokio::spawn(read_answers(lines, Arc::clone(&waiting), stop.clone()));
@@ -206,7 +206,7 @@ impl Drop for CancelOnDrop<'_> {
     }
 }
 
-fn lock(waiting: &Waiting) -> std::sync::MutexGuard<'_, Option<HashMap<u64, PendingCall>>> {
+fn lock(waiting: &PendingCalls) -> std::sync::MutexGuard<'_, Option<HashMap<u64, PendingCall>>> {
     waiting.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -218,7 +218,7 @@ async fn write_asks(mut output: WriteHalf, mut queue: mpsc::UnboundedReceiver<Ve
     }
 }
 
-async fn read_answers(mut lines: LineReader<ReadHalf>, waiting: Arc<Waiting>, stop: CancellationToken) {
+async fn read_answers(mut lines: LineReader<ReadHalf>, waiting: Arc<PendingCalls>, stop: CancellationToken) {
     loop {
         let line = tokio::select! {
             line = lines.next() => line,

@@ -12,7 +12,7 @@ use crate::installation::child::{McpChild, USUAL};
 use crate::installation::home::Home;
 use crate::installation::limit::Limit;
 use crate::installation::running::{RunningNote, is_running};
-use crate::installation::steps::{Steps, Unmade, wrong};
+use crate::installation::steps::{StepError, Steps, wrong};
 use crate::installation::text::one_line;
 
 use super::super::service::healthy;
@@ -38,12 +38,12 @@ pub fn clients(steps: &mut Steps, home: &Home) {
     for client in here {
         steps.step_or_skip(client.title, || match client.state {
             ConnectionState::Unreadable => {
-                Err(Unmade::Wrong(wrong(client.problem.clone().unwrap_or_default())))
+                Err(StepError::Wrong(wrong(client.problem.clone().unwrap_or_default())))
             }
-            ConnectionState::NotConnected => Err(Unmade::Skipped(
+            ConnectionState::NotConnected => Err(StepError::Skipped(
                 "its settings are valid, and Bailiwick is not among its servers".to_owned(),
             )),
-            ConnectionState::Foreign => Err(Unmade::Skipped(client.problem.clone().unwrap_or_default())),
+            ConnectionState::Foreign => Err(StepError::Skipped(client.problem.clone().unwrap_or_default())),
             ConnectionState::Connected | ConnectionState::Stale | ConnectionState::Broken => {
                 match client.entry["command"].as_str() {
                     Some(program) => greet(program, &client.entry, &limit),
@@ -55,7 +55,7 @@ pub fn clients(steps: &mut Steps, home: &Home) {
 }
 
 /// Starts what the client would start, in the environment that it would have, and greets it.
-fn greet(program: &str, entry: &Value, limit: &Limit) -> Result<((), String), Unmade> {
+fn greet(program: &str, entry: &Value, limit: &Limit) -> Result<((), String), StepError> {
     let mut command = Command::new(program);
     command.args(entry["args"].as_array().into_iter().flatten().filter_map(Value::as_str));
     for name in PLACES {
@@ -67,7 +67,7 @@ fn greet(program: &str, entry: &Value, limit: &Limit) -> Result<((), String), Un
         }
     }
     let told = |failure: bailiwick_contract::Failure| {
-        Unmade::Wrong(wrong(format!("`{}`: {}", one_line(program), failure.message)))
+        StepError::Wrong(wrong(format!("`{}`: {}", one_line(program), failure.message)))
     };
     let mut child = McpChild::spawn(command, limit).map_err(told)?;
     let server = child.initialize("bailiwick-prove", USUAL).map_err(told)?;
@@ -79,18 +79,20 @@ fn greet(program: &str, entry: &Value, limit: &Limit) -> Result<((), String), Un
 }
 
 /// Asks whether the address in the entry is served. The token is the client's, and is not looked for.
-fn over_http(entry: &Value, home: &Home) -> Result<((), String), Unmade> {
+fn over_http(entry: &Value, home: &Home) -> Result<((), String), StepError> {
     let url = ["url", "serverUrl", "httpUrl"].iter().find_map(|name| entry[*name].as_str());
     let Some(url) = url else {
-        return Err(Unmade::Wrong(wrong("its entry has neither a command nor an address")));
+        return Err(StepError::Wrong(wrong("its entry has neither a command nor an address")));
     };
     let url = one_line(url);
     let certificate = RunningNote::read(&home.dirs).and_then(|note| note.certificate_sha256);
     match healthy(&url, certificate.as_deref()) {
         Ok(()) => Ok(((), format!("it connects to {url}, which answers"))),
         Err(_) if !is_running(home) => {
-            Err(Unmade::Skipped(format!("it connects to {url}, and no service runs (`bailiwick serve`)")))
+            Err(StepError::Skipped(format!("it connects to {url}, and no service runs (`bailiwick serve`)")))
         }
-        Err(why) => Err(Unmade::Wrong(wrong(format!("it connects to {url}, which does not answer: {why}")))),
+        Err(why) => {
+            Err(StepError::Wrong(wrong(format!("it connects to {url}, which does not answer: {why}"))))
+        }
     }
 }

@@ -13,7 +13,7 @@ use crate::diagnosis::command_steps::{a_command, refused_commands, run, unheld, 
 use crate::installation::bounded_run::run_to_end;
 use crate::installation::child::McpChild;
 use crate::installation::limit::Limit;
-use crate::installation::steps::{Expect, Steps, Unmade, wrong};
+use crate::installation::steps::{Expect, StepError, Steps, wrong};
 use bailiwick_contract::Failure;
 use bailiwick_platform::{machine, paths};
 
@@ -74,8 +74,8 @@ fn ran(child: &mut McpChild, envelope: Value) -> Result<Value, Failure> {
 }
 
 /// Lists the user's home folder by a command. Names alone, and they are told to nobody.
-fn home_folder(child: &mut McpChild, proof: &ProofInstallation) -> Result<((), String), Unmade> {
-    let skipped = |why: &str| Err(Unmade::Skipped(why.to_owned()));
+fn home_folder(child: &mut McpChild, proof: &ProofInstallation) -> Result<((), String), StepError> {
+    let skipped = |why: &str| Err(StepError::Skipped(why.to_owned()));
     let Some(home) = machine::home_folder().and_then(|home| paths::real(&home).ok()) else {
         return skipped("there is none");
     };
@@ -99,13 +99,17 @@ fn home_folder(child: &mut McpChild, proof: &ProofInstallation) -> Result<((), S
     let shown = data["stdout"].as_str().unwrap_or_default();
     match shown.lines().filter(|name| !is_on_the_way(name)).count() {
         0 => Ok(((), format!("a command sees nothing of it: exit {}", data["exitCode"]))),
-        count => Err(Unmade::Wrong(wrong(format!("a command sees {count} names in it")))),
+        count => Err(StepError::Wrong(wrong(format!("a command sees {count} names in it")))),
     }
 }
 
 /// Connects to a listener of this computer: from here, where it must work, and from a command, where it must not.
-fn network(child: &mut McpChild, proof: &ProofInstallation, limit: &Limit) -> Result<((), String), Unmade> {
-    let failed = |error: std::io::Error| Unmade::Wrong(wrong(error.to_string()));
+fn network(
+    child: &mut McpChild,
+    proof: &ProofInstallation,
+    limit: &Limit,
+) -> Result<((), String), StepError> {
+    let failed = |error: std::io::Error| StepError::Wrong(wrong(error.to_string()));
     let listener = TcpListener::bind("127.0.0.1:0").map_err(failed)?;
     listener.set_nonblocking(true).map_err(failed)?;
     let port = listener.local_addr().map_err(failed)?.port();
@@ -128,17 +132,17 @@ fn network(child: &mut McpChild, proof: &ProofInstallation, limit: &Limit) -> Re
             return Ok(((), saw));
         }
         return Err(match level {
-            "full" => Unmade::Skipped(
+            "full" => StepError::Skipped(
                 "commands are not kept from the network here, as `status` says of the level they are held at"
                     .to_owned(),
             ),
-            _ => Unmade::Wrong(wrong(format!(
+            _ => StepError::Wrong(wrong(format!(
                 "{program} reached this computer, though its network is `{level}`"
             ))),
         });
     }
     let names: Vec<&str> = CONNECTORS.iter().map(|(program, ..)| *program).collect();
-    Err(Unmade::Skipped(format!("none of {} is here to try it with", names.join(", "))))
+    Err(StepError::Skipped(format!("none of {} is here to try it with", names.join(", "))))
 }
 
 /// Takes what has connected.

@@ -8,10 +8,10 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::installation::ProofInstallation;
-use crate::installation::bounded_run::{Unfinished, run_to_end};
+use crate::installation::bounded_run::{RunError, run_to_end};
 use crate::installation::child::McpChild;
 use crate::installation::limit::Limit;
-use crate::installation::steps::{Expect, Steps, Unmade, wrong};
+use crate::installation::steps::{Expect, StepError, Steps, wrong};
 
 /// How long making the repository may take, for each step of it.
 const TIME: Duration = Duration::from_secs(5);
@@ -73,7 +73,7 @@ pub fn git(steps: &mut Steps, child: &mut McpChild, proof: &ProofInstallation) {
 }
 
 /// Creates a repository as a person would, by the Git that this terminal finds, without the user's settings.
-fn make(folder: &Path, limit: &Limit) -> Result<((), String), Unmade> {
+fn make(folder: &Path, limit: &Limit) -> Result<((), String), StepError> {
     fs::write(folder.join("a.txt"), "one\n").map_err(|error| wrong(error.to_string()))?;
     let mut said = String::new();
     for words in [
@@ -91,11 +91,13 @@ fn make(folder: &Path, limit: &Limit) -> Result<((), String), Unmade> {
             .env_remove("GIT_DIR")
             .env_remove("GIT_WORK_TREE");
         let ended = run_to_end(&mut command, limit, TIME).map_err(|unfinished| match unfinished {
-            Unfinished::NotStarted(error) => Unmade::Skipped(format!("there is no Git: {error}")),
-            Unfinished::TookTooLong => Unmade::Wrong(wrong(format!("`git {}` did not end", words.join(" ")))),
+            RunError::NotStarted(error) => StepError::Skipped(format!("there is no Git: {error}")),
+            RunError::TookTooLong => {
+                StepError::Wrong(wrong(format!("`git {}` did not end", words.join(" "))))
+            }
         })?;
         if !ended.status.success() {
-            return Err(Unmade::Wrong(wrong(format!("`git {}`: {}", words.join(" "), ended.said()))));
+            return Err(StepError::Wrong(wrong(format!("`git {}`: {}", words.join(" "), ended.said()))));
         }
         if said.is_empty() {
             said = ended.said();

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::diagnosis::command_steps::unheld;
 use crate::installation::child::McpChild;
 use crate::installation::limit::Limit;
-use crate::installation::steps::{Steps, Unmade, wrong};
+use crate::installation::steps::{StepError, Steps, wrong};
 use bailiwick_contract::Failure;
 
 use super::installation::ProofInstallation;
@@ -91,7 +91,7 @@ pub fn processes(steps: &mut Steps, child: &mut McpChild, proof: &ProofInstallat
     steps.step_or_skip(names[4], || kill_tree(child, &tree, &limit));
 }
 
-fn kill_tree(child: &mut McpChild, tree: &str, limit: &Limit) -> Result<((), String), Unmade> {
+fn kill_tree(child: &mut McpChild, tree: &str, limit: &Limit) -> Result<((), String), StepError> {
     let id = start(child, tree, false)?;
     wait(child, &id, json!({"until": "text", "text": "planted"}))?;
     let all = limit.wait_for(TREE_TIME, || (running(tree) >= TREE_SIZE).then_some(()));
@@ -99,8 +99,8 @@ fn kill_tree(child: &mut McpChild, tree: &str, limit: &Limit) -> Result<((), Str
     let stopped = stop(child, &id)?;
     if all.is_none() {
         return Err(match count {
-            0 => Unmade::Skipped("this system does not show the processes that commands start".to_owned()),
-            _ => Unmade::Wrong(wrong(format!("{count} of {TREE_SIZE} processes ran"))),
+            0 => StepError::Skipped("this system does not show the processes that commands start".to_owned()),
+            _ => StepError::Wrong(wrong(format!("{count} of {TREE_SIZE} processes ran"))),
         });
     }
     match limit.wait_for(TREE_TIME, || (running(tree) == 0).then_some(())) {
@@ -111,7 +111,7 @@ fn kill_tree(child: &mut McpChild, tree: &str, limit: &Limit) -> Result<((), Str
                 stopped["signal"].as_str().unwrap_or("?")
             ),
         )),
-        None => Err(Unmade::Wrong(wrong(format!("{} processes are left", running(tree))))),
+        None => Err(StepError::Wrong(wrong(format!("{} processes are left", running(tree))))),
     }
 }
 

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::installation::child::McpChild;
 use crate::installation::limit::Limit;
-use crate::installation::steps::{Steps, Unmade, wrong};
+use crate::installation::steps::{StepError, Steps, wrong};
 use bailiwick_contract::id;
 use bailiwick_engine::operations::screen::access_state;
 use bailiwick_platform::dirs::Dirs;
@@ -30,32 +30,32 @@ pub fn screens(steps: &mut Steps, child: &mut McpChild, dirs: &Dirs) {
     steps.step_or_skip("a picture of a display", || picture(child, &limit, dirs));
 }
 
-fn picture(child: &mut McpChild, limit: &Limit, dirs: &Dirs) -> Result<((), String), Unmade> {
+fn picture(child: &mut McpChild, limit: &Limit, dirs: &Dirs) -> Result<((), String), StepError> {
     let sources = without_private(Sources::of_this_process(), dirs);
     let listing =
-        Displays::new(sources.clone()).list().map_err(|error| Unmade::Skipped(error.to_string()))?;
+        Displays::new(sources.clone()).list().map_err(|error| StepError::Skipped(error.to_string()))?;
     if listing.access != Access::Granted {
         let access = access_state(&listing.access);
-        return Err(Unmade::Skipped(access.why.unwrap_or(access.state)));
+        return Err(StepError::Skipped(access.why.unwrap_or(access.state)));
     }
     let Some(display) = listing.displays.iter().find(|display| display.primary) else {
-        return Err(Unmade::Skipped("there is no primary display".to_owned()));
+        return Err(StepError::Skipped("there is no primary display".to_owned()));
     };
     let side = Mark::SIDE + 2 * AROUND;
     if display.bounds.width < side + INWARDS.unsigned_abs()
         || display.bounds.height < side + INWARDS.unsigned_abs()
     {
-        return Err(Unmade::Skipped("the display is too small for a mark".to_owned()));
+        return Err(StepError::Skipped("the display is too small for a mark".to_owned()));
     }
     let colour = colour();
     let corner = display.bounds.origin();
     let at = Point { x: corner.x + INWARDS, y: corner.y + INWARDS };
-    let cannot = |error: ScreenError| Unmade::Skipped(format!("no window can be shown: {error}"));
+    let cannot = |error: ScreenError| StepError::Skipped(format!("no window can be shown: {error}"));
     let mark = Mark::show(&sources, &display.id, at, colour).map_err(cannot)?;
     // The server's own word, by a request that the capture does not use.
     let shown = limit.wait_for(SHOWN_TIME, || (mark.seen().ok().flatten()? == colour).then_some(()));
     if shown.is_none() {
-        return Err(Unmade::Skipped(
+        return Err(StepError::Skipped(
             "the display does not show a window that was just made: something covers it".to_owned(),
         ));
     }
@@ -66,7 +66,11 @@ fn picture(child: &mut McpChild, limit: &Limit, dirs: &Dirs) -> Result<((), Stri
     let picture = picture.ok_or_else(|| wrong("there is no picture in the answer"))?;
     let picture = decode(&picture).map_err(|error| wrong(format!("the picture cannot be read: {error}")))?;
     if (picture.width(), picture.height()) != (side, side) {
-        return Err(Unmade::Wrong(wrong(format!("it is {}x{} pixels", picture.width(), picture.height()))));
+        return Err(StepError::Wrong(wrong(format!(
+            "it is {}x{} pixels",
+            picture.width(),
+            picture.height()
+        ))));
     }
     let (inside, outside) = pixels_of(&picture, colour);
     let [red, green, blue] = colour;
@@ -81,11 +85,11 @@ fn picture(child: &mut McpChild, limit: &Limit, dirs: &Dirs) -> Result<((), Stri
         ));
     }
     if data["blackedOut"].as_u64().is_some_and(|count| count > 0) {
-        return Err(Unmade::Skipped(
+        return Err(StepError::Skipped(
             "windows that are kept from clients are there, and are black".to_owned(),
         ));
     }
-    Err(Unmade::Wrong(wrong(format!(
+    Err(StepError::Wrong(wrong(format!(
         "the display shows #{red:02x}{green:02x}{blue:02x} there; in the picture {inside} of {whole} pixels have it, and {outside} around"
     ))))
 }
@@ -97,7 +101,7 @@ fn colour() -> [u8; 3] {
     [0xb5, last.next().unwrap_or(1), last.next().unwrap_or(1)]
 }
 
-fn take(child: &mut McpChild, region: &Value) -> Result<Value, Unmade> {
+fn take(child: &mut McpChild, region: &Value) -> Result<Value, StepError> {
     let options = json!({"region": region, "return": "base64"});
     let envelope =
         json!({"scope": "screens", "op": "screen.capture", "target": "primary", "options": options});
@@ -105,7 +109,7 @@ fn take(child: &mut McpChild, region: &Value) -> Result<Value, Unmade> {
     if outcome["ok"] == true {
         Ok(outcome["data"].take())
     } else {
-        Err(Unmade::Wrong(wrong(format!("screen.capture failed: {}", outcome["error"]["message"]))))
+        Err(StepError::Wrong(wrong(format!("screen.capture failed: {}", outcome["error"]["message"]))))
     }
 }
 

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::sync::Arc;
 
 use bailiwick::adapters::auth::KeyRing;
-use bailiwick::adapters::backend::{Backend, Embedded, Origin};
+use bailiwick::adapters::backend::{Backend, EmbeddedService, Origin};
 use bailiwick::adapters::socket::{BindError, ConnectError, Hello, Listener, connect, is_own_user, path};
 use bailiwick::config::Tokens;
 use bailiwick::contract::{Envelope, Transport};
@@ -92,7 +92,7 @@ async fn a_revoked_token_opens_nothing_any_more_on_connections_that_are_open() {
     let linked = connect(&path, &Hello::new(Transport::Stdio, Some("narrow".into()))).await.expect("let in");
     let keys = Arc::new(KeyRing::open(house.dirs.clone()));
     let caller = keys.profile("narrow", Transport::Stdio).expect("readable").expect("it is there");
-    let own = Backend::Embedded(Embedded { caller, keys: Some(keys), ..house.embedded() });
+    let own = Backend::Embedded(EmbeddedService { caller, keys: Some(keys), ..house.embedded() });
     let gone = CancellationToken::new();
     let over_link = async || {
         linked.submit(&Origin::default(), &Ok(stat("notes")), &gone).await.expect("answered").into_value()

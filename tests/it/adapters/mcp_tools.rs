@@ -1,6 +1,6 @@
 //! The four tools as clients see them.
 
-use bailiwick::adapters::backend::{Backend, Embedded};
+use bailiwick::adapters::backend::{Backend, EmbeddedService};
 use bailiwick::contract::Transport;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -88,7 +88,8 @@ async fn the_instructions_name_the_scopes_of_the_caller() {
     house.token("narrow", None, &["notes"], &["*"]);
     let caller =
         house.keys.profile("narrow", Transport::Stdio).expect("readable").expect("the token is there");
-    let backend = Backend::Embedded(Embedded { service: Arc::clone(&house.service), caller, keys: None });
+    let backend =
+        Backend::Embedded(EmbeddedService { service: Arc::clone(&house.service), caller, keys: None });
     let (mut client, _) = in_memory(backend, CancellationToken::new());
     let answer = client.ask("server/discover", json!({"_meta": meta()})).await;
     let text = answer["result"]["instructions"].as_str().expect("instructions");

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use bailiwick::contract::command::Containment;
 use bailiwick::platform::launch::LaunchError;
-use bailiwick::platform::launch::kept::{Control, ControlError, KeptRequest, Lifetime, State};
+use bailiwick::platform::launch::kept::{Control, ControlError, KeeperRequest, Lifetime, State};
 
 use super::lasting::{Lasting, children, kill, lives, request, start};
 use super::place::{LEVELS, Place, shell, wait_for};
@@ -47,7 +47,7 @@ fn keep(level: &str) {
                 "echo begin; setsid sleep {mark} & while [ ! -e go ]; do sleep 0.2; done; echo end; exit {number}"
             );
             let lifetime = if number < PROCESSES { Lifetime::Durable } else { Lifetime::Service };
-            let process = start(&place, KeptRequest { lifetime, ..request(&place, level, shell(&script)) });
+            let process = start(&place, KeeperRequest { lifetime, ..request(&place, level, shell(&script)) });
             process.shows("begin");
             eventually("it goes its own way", || marked(&mark) >= 2);
             process.folder

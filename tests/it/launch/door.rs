@@ -5,7 +5,7 @@ use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
 use bailiwick::contract::command::{Containment, Network};
-use bailiwick::platform::launch::kept::{ControlError, KeptRequest, State};
+use bailiwick::platform::launch::kept::{ControlError, KeeperRequest, State};
 
 use super::lasting::{Lasting, request, start};
 use super::place::{LEVELS, Place, shell, single, wait_for};
@@ -155,7 +155,7 @@ fn what_is_contained_reaches_nothing_of_its_keeper() {
              \x20tries('descriptor %d'%number,lambda:os.fstat(number))\n\
              print('done')"
         );
-        let process = start(&place, KeptRequest { plan: single(&["python3", "-c", &script]), ..made });
+        let process = start(&place, KeeperRequest { plan: single(&["python3", "-c", &script]), ..made });
         let status = process.ended();
         // At the full level a signal to the init of a namespace is taken by nobody, without an error.
         let out = process

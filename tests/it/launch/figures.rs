@@ -5,7 +5,7 @@ mod stress;
 use std::fs;
 
 use bailiwick::contract::command::Containment;
-use bailiwick::platform::launch::kept::{KeptRequest, State};
+use bailiwick::platform::launch::kept::{KeeperRequest, State};
 
 use super::lasting::{children, request, start};
 use super::place::{LEVELS, Place, shell, single, wait_for};
@@ -15,7 +15,7 @@ use crate::patience::eventually;
 fn output_is_counted_and_kept_within_the_budget(out: u64, err: u64) {
     let place = Place::new();
     let script = format!("head -c {out} /dev/zero; head -c {err} /dev/zero >&2; echo last");
-    let made = KeptRequest { ring_bytes: 1 << 20, ..request(&place, Containment::Full, shell(&script)) };
+    let made = KeeperRequest { ring_bytes: 1 << 20, ..request(&place, Containment::Full, shell(&script)) };
     let process = start(&place, made);
     let status = process.ended();
     assert_eq!((status.stdout_bytes, status.stderr_bytes), (out + 5, err));

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bailiwick::contract::command::{Containment, Joiner};
 use bailiwick::platform::launch::LaunchError;
-use bailiwick::platform::launch::kept::{Control, ControlError, Event, Input, KeptRequest, State, Stream};
+use bailiwick::platform::launch::kept::{Control, ControlError, Event, Input, KeeperRequest, State, Stream};
 
 use super::lasting::{Lasting, lives, request, start, try_start};
 use super::place::{LEVELS, Place, shell, single, step, wait_for};
@@ -103,8 +103,10 @@ fn input_is_taken_whole_until_too_much_waits_and_closed_after_it() {
 fn without_input_the_program_reads_nothing_and_nothing_is_taken() {
     let place = Place::new();
     for level in LEVELS {
-        let made =
-            KeptRequest { input: Input::Null, ..request(&place, level, shell("cat; echo done; sleep 1000")) };
+        let made = KeeperRequest {
+            input: Input::Null,
+            ..request(&place, level, shell("cat; echo done; sleep 1000"))
+        };
         let process = start(&place, made);
         process.shows("done\n");
         wait_for(async {
@@ -175,7 +177,7 @@ fn a_plan_whose_time_is_over_is_ended_and_says_so() {
     for level in LEVELS {
         let max_time = Duration::from_millis(200);
         let process =
-            start(&place, KeptRequest { max_time, ..request(&place, level, single(&["sleep", "1000"])) });
+            start(&place, KeeperRequest { max_time, ..request(&place, level, single(&["sleep", "1000"])) });
         let status = process.ended();
         assert_eq!((status.signal, status.timed_out), (Some(15), true), "{level}");
     }
@@ -194,7 +196,7 @@ fn the_temporary_folder_and_placeholders_are_gone_after_the_end() {
         fs::write(place.root().join("stays"), "x").expect("written");
         fs::set_permissions(temporary.join("a/b"), std::os::unix::fs::PermissionsExt::from_mode(0o000))
             .expect("set");
-        let made = KeptRequest {
+        let made = KeeperRequest {
             temporary: Some(temporary.clone()),
             ..request(&place, level, shell("mkdir -p .git/hooks; read a"))
         };

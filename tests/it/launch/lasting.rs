@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use bailiwick::contract::command::Containment;
 use bailiwick::platform::launch::kept::{
-    Control, Event, Input, KeptRequest, Lifetime, ProcessFiles, State, Status, Stream, TerminalSize,
+    Control, Event, Input, KeeperRequest, Lifetime, ProcessFiles, State, Status, Stream, TerminalSize,
 };
 use bailiwick::platform::launch::{ActiveSandbox, LaunchError, LaunchRequest, Step};
 
@@ -20,13 +20,13 @@ pub struct Lasting {
 }
 
 /// Creates a request for a plan with pipes, in a folder of its own.
-pub fn request(place: &Place, level: Containment, plan: Vec<Step>) -> KeptRequest {
+pub fn request(place: &Place, level: Containment, plan: Vec<Step>) -> KeeperRequest {
     use std::sync::atomic::{AtomicU32, Ordering};
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let (LaunchRequest { plan, environment, cwd, cwd_path, hold, limits, .. }, _out, _err) =
         place.request(level, plan);
     let folder = place.outside().join(format!("process-{}", NEXT.fetch_add(1, Ordering::Relaxed)));
-    KeptRequest {
+    KeeperRequest {
         plan,
         environment,
         cwd,
@@ -46,13 +46,13 @@ pub fn request(place: &Place, level: Containment, plan: Vec<Step>) -> KeptReques
 }
 
 /// Creates a request for a plan with a terminal.
-pub fn at_terminal(place: &Place, level: Containment, plan: Vec<Step>) -> KeptRequest {
+pub fn at_terminal(place: &Place, level: Containment, plan: Vec<Step>) -> KeeperRequest {
     let terminal = Some(TerminalSize { rows: 24, columns: 80 });
-    KeptRequest { terminal, ..request(place, level, plan) }
+    KeeperRequest { terminal, ..request(place, level, plan) }
 }
 
 /// Starts a process that lasts.
-pub fn try_start(place: &Place, request: KeptRequest) -> Result<Lasting, LaunchError> {
+pub fn try_start(place: &Place, request: KeeperRequest) -> Result<Lasting, LaunchError> {
     let folder = request.folder.clone();
     let held = wait_for(place.launcher.start_kept(request))?;
     let kept = ProcessFiles::open(&folder).expect("opened");
@@ -60,7 +60,7 @@ pub fn try_start(place: &Place, request: KeptRequest) -> Result<Lasting, LaunchE
 }
 
 /// Starts a process that lasts.
-pub fn start(place: &Place, request: KeptRequest) -> Lasting {
+pub fn start(place: &Place, request: KeeperRequest) -> Lasting {
     try_start(place, request).expect("started")
 }
 

@@ -3,7 +3,7 @@
 use std::ops::Deref;
 use std::path::PathBuf;
 
-use bailiwick::adapters::backend::{Backend, Embedded};
+use bailiwick::adapters::backend::{Backend, EmbeddedService};
 use bailiwick::contract::{Caller, Transport};
 use bailiwick::platform::screen::Sources;
 use bailiwick::providers::screen::{Picture, decode};
@@ -76,7 +76,7 @@ impl ScreenScope {
 
     /// Returns the service as transports have it, for this caller.
     pub fn backend(&self) -> Backend {
-        Backend::Embedded(Embedded { caller: self.caller.clone(), ..self.host.embedded() })
+        Backend::Embedded(EmbeddedService { caller: self.caller.clone(), ..self.host.embedded() })
     }
 
     /// Returns a file or folder of Bailiwick's own state.

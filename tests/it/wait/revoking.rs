@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use bailiwick::adapters::auth::KeyRing;
-use bailiwick::adapters::backend::{Backend, Embedded, Origin};
+use bailiwick::adapters::backend::{Backend, EmbeddedService, Origin};
 use bailiwick::adapters::http::{HttpSettings, Server};
 use bailiwick::adapters::socket::{self, Hello, Listener, connect};
 use bailiwick::config::Tokens;
@@ -104,7 +104,7 @@ async fn what_runs_ends_when_its_token_is_revoked_or_expires_over_every_transpor
     host.token("in-process");
     let keys = Arc::new(KeyRing::open(host.dirs.clone()));
     let caller = keys.profile("in-process", Transport::Stdio).expect("readable").expect("it is there");
-    let embedded = Embedded { service: Arc::clone(&host.service), caller, keys: Some(keys) };
+    let embedded = EmbeddedService { service: Arc::clone(&host.service), caller, keys: Some(keys) };
     let (mut client, _) = in_memory(Backend::Embedded(embedded), CancellationToken::new());
     client.initialize("2025-11-25").await;
     let answer = async {
@@ -156,7 +156,7 @@ async fn the_result_of_a_task_is_closed_to_a_token_that_was_revoked_on_an_open_c
     host.token("one");
     let keys = Arc::new(KeyRing::open(host.dirs.clone()));
     let caller = keys.profile("one", Transport::Stdio).expect("readable").expect("it is there");
-    let embedded = Embedded { service: Arc::clone(&host.service), caller, keys: Some(keys) };
+    let embedded = EmbeddedService { service: Arc::clone(&host.service), caller, keys: Some(keys) };
     let (mut client, _) = in_memory(Backend::Embedded(embedded), CancellationToken::new());
     let arguments = json!({"op": "process.wait", "input": {"any": [{"until": "time", "seconds": 2.5}]}});
     let params = json!({"name": "computer_query", "arguments": arguments, "_meta": with_tasks()});

@@ -8,7 +8,7 @@ use std::process::{Child, Stdio};
 use std::sync::{Arc, LazyLock};
 
 use bailiwick::adapters::auth::KeyRing;
-use bailiwick::adapters::backend::{Backend, Embedded};
+use bailiwick::adapters::backend::{Backend, EmbeddedService};
 use bailiwick::config::{NewToken, Tokens};
 use bailiwick::contract::{Caller, Envelope, Progress, Transport, id, time};
 use bailiwick::platform::dirs::Dirs;
@@ -121,8 +121,12 @@ impl TestService {
     }
 
     /// Returns the service in this process, for the local user.
-    pub fn embedded(&self) -> Embedded {
-        Embedded { service: Arc::clone(&self.service), caller: Caller::local(Transport::Stdio), keys: None }
+    pub fn embedded(&self) -> EmbeddedService {
+        EmbeddedService {
+            service: Arc::clone(&self.service),
+            caller: Caller::local(Transport::Stdio),
+            keys: None,
+        }
     }
 
     /// Returns the service as the local user has it.

@@ -3,7 +3,7 @@
 use crate::registry::{Entry, Family, describe_target};
 use bailiwick_contract::{CommonOption, Effect, ScopeNeed, ScopeType};
 
-use super::fields::{Stars, rows};
+use super::fields::{RequiredMark, rows};
 use super::markdown::{code, codes, table};
 use super::schema::honours;
 
@@ -43,7 +43,7 @@ fn section(entry: &Entry) -> String {
     if !spec.audited_fields.is_empty() {
         text.push_str(&format!("- Kept in the history: {}\n", codes(spec.audited_fields.iter().copied())));
     }
-    let mut options = rows(&schemas.options, Stars::Marked);
+    let mut options = rows(&schemas.options, RequiredMark::Marked);
     for option in CommonOption::ALL.iter().filter(|option| honours(entry, **option)) {
         options.push(vec![
             code(option.as_str()),
@@ -52,9 +52,9 @@ fn section(entry: &Entry) -> String {
         ]);
     }
     let parts = [
-        ("Input", "input", rows(&schemas.input, Stars::Marked)),
+        ("Input", "input", rows(&schemas.input, RequiredMark::Marked)),
         ("Options", "options", options),
-        ("Data", "data", rows(&schemas.output, Stars::Unmarked)),
+        ("Data", "data", rows(&schemas.output, RequiredMark::Unmarked)),
     ];
     for (title, column, rows) in parts {
         let table = table(&[column, "type", ""], &rows);

@@ -11,7 +11,7 @@ use super::markdown::code;
 const MAX_LEVEL: usize = 4;
 
 /// Lists the fields of an object schema: name, type, description. Required names carry a star.
-pub fn rows(schema: &Value, stars: Stars) -> Vec<Vec<String>> {
+pub fn rows(schema: &Value, stars: RequiredMark) -> Vec<Vec<String>> {
     let mut found = Vec::new();
     walk(schema, schema, "", 0, stars, &mut found);
     found
@@ -19,7 +19,7 @@ pub fn rows(schema: &Value, stars: Stars) -> Vec<Vec<String>> {
 
 /// Whether required fields are marked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stars {
+pub enum RequiredMark {
     /// For what a client sends.
     Marked,
     /// For what a client gets.
@@ -31,7 +31,7 @@ fn walk(
     object: &Value,
     prefix: &str,
     level: usize,
-    stars: Stars,
+    stars: RequiredMark,
     found: &mut Vec<Vec<String>>,
 ) {
     let required: Vec<&str> = object["required"]
@@ -41,9 +41,10 @@ fn walk(
     let Some(properties) = object["properties"].as_object() else { return };
     // What must be given comes first.
     let mut fields: Vec<(&String, &Value)> = properties.iter().collect();
-    fields.sort_by_key(|(name, _)| stars == Stars::Marked && !required.contains(&name.as_str()));
+    fields.sort_by_key(|(name, _)| stars == RequiredMark::Marked && !required.contains(&name.as_str()));
     for (name, field) in fields {
-        let star = if stars == Stars::Marked && required.contains(&name.as_str()) { " \\*" } else { "" };
+        let star =
+            if stars == RequiredMark::Marked && required.contains(&name.as_str()) { " \\*" } else { "" };
         let path = format!("{prefix}{name}");
         let target = resolve(root, field);
         let description = field["description"].as_str().or_else(|| target["description"].as_str());

@@ -13,7 +13,7 @@ use bailiwick_contract::fields::{self, FieldNames};
 use bailiwick_contract::{
     CommandInput, CommonOption, CommonOptions, Envelope, Failure, Json, OperationSpec, Threads,
 };
-use bailiwick_policy::{Candidate, InputPath, Need, Parsed, Permit};
+use bailiwick_policy::{Candidate, InputPath, Need, ParsedArguments, Permit};
 use bailiwick_providers::approval::EffectPreview;
 
 use super::Context;
@@ -187,9 +187,9 @@ pub struct Schemas {
     pub output: Value,
 }
 
-type Parse = fn(&Entry, &Envelope) -> Result<Parsed, Failure>;
+type Parse = fn(&Entry, &Envelope) -> Result<ParsedArguments, Failure>;
 /// What an operation becomes that runs on the asynchronous threads.
-pub type Running<'a> = Pin<Box<dyn Future<Output = Result<Json, Failure>> + Send + 'a>>;
+pub type OperationFuture<'a> = Pin<Box<dyn Future<Output = Result<Json, Failure>> + Send + 'a>>;
 
 /// How an operation runs: its trait says it.
 #[derive(Clone, Copy)]
@@ -197,7 +197,7 @@ pub enum RunForm {
     /// See [`RunBlocking`].
     Blocking(fn(&Context, &Permit) -> Result<Json, Failure>),
     /// See [`RunAsync`].
-    Async(for<'a> fn(&'a Context, &'a Permit) -> Running<'a>),
+    Async(for<'a> fn(&'a Context, &'a Permit) -> OperationFuture<'a>),
 }
 
 /// What a preview becomes that runs.
@@ -342,16 +342,19 @@ impl Candidate for Entry {
         self.alias_of.unwrap_or(self.spec.name)
     }
 
-    fn parse(&self, envelope: &Envelope) -> Result<Parsed, Failure> {
+    fn parse(&self, envelope: &Envelope) -> Result<ParsedArguments, Failure> {
         (self.parse)(self, envelope)
     }
 }
 
-fn parse<O: Operation>(entry: &Entry, envelope: &Envelope) -> Result<Parsed, Failure> {
+fn parse<O: Operation>(entry: &Entry, envelope: &Envelope) -> Result<ParsedArguments, Failure> {
     parse_as::<O>(entry, envelope, |_, _| Vec::new())
 }
 
-fn parse_with_needs<O: ConditionalNeeds>(entry: &Entry, envelope: &Envelope) -> Result<Parsed, Failure> {
+fn parse_with_needs<O: ConditionalNeeds>(
+    entry: &Entry,
+    envelope: &Envelope,
+) -> Result<ParsedArguments, Failure> {
     parse_as::<O>(entry, envelope, O::needs)
 }
 
@@ -359,7 +362,7 @@ fn parse_as<O: Operation>(
     entry: &Entry,
     envelope: &Envelope,
     needs: fn(&O::Input, &O::Options) -> Vec<Need>,
-) -> Result<Parsed, Failure> {
+) -> Result<ParsedArguments, Failure> {
     let (input_names, option_names) = entry.field_names();
     let common = CommonOptions::read(&envelope.options, O::SPEC.options)?;
     let shared: Vec<&str> = CommonOption::honoured(O::SPEC.options).map(CommonOption::as_str).collect();
@@ -368,7 +371,7 @@ fn parse_as<O: Operation>(
     let input: O::Input = fields::parse("input", envelope.input.iter(), input_names, &[])?;
     let (paths, command) = ((O::JUDGED.paths)(&input), (O::JUDGED.command)(&input));
     let needs = needs(&input, &options);
-    Ok(Parsed { fields: Box::new((input, options)), paths, needs, command, common })
+    Ok(ParsedArguments { fields: Box::new((input, options)), paths, needs, command, common })
 }
 
 fn attempt<O: Attempt>(cx: &Context, permit: &Permit) -> Option<Json> {
@@ -385,7 +388,7 @@ fn run_blocking<O: RunBlocking>(cx: &Context, permit: &Permit) -> Result<Json, F
     answer(&O::run(cx, permit, input, options)?)
 }
 
-fn run_async<'a, O: RunAsync>(cx: &'a Context, permit: &'a Permit) -> Running<'a> {
+fn run_async<'a, O: RunAsync>(cx: &'a Context, permit: &'a Permit) -> OperationFuture<'a> {
     let (input, options) = parsed::<O>(permit);
     Box::pin(async move { answer(&O::run(cx, permit, input, options).await?) })
 }

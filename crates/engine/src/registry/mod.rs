@@ -17,7 +17,7 @@ pub use context::{Context, Providers, Request, ServiceFacts, Submit};
 pub use describe::{describe_operation, describe_shortly, describe_target, type_name};
 pub use entry::{
     Attempt, ConditionalNeeds, Entry, HandleField, HandleUsage, JudgedFields, JudgedKind, NoFields,
-    Operation, Preview, PreviewResult, RunAsync, RunBlocking, RunForm, RunResult, Running, Schemas,
+    Operation, OperationFuture, Preview, PreviewResult, RunAsync, RunBlocking, RunForm, RunResult, Schemas,
 };
 pub use packed::{packed_request, packed_schemas};
 pub use signature::{SIGNATURE_LEGEND, SignatureLength, grouped, signature};

@@ -18,4 +18,4 @@ mod stored_reads;
 
 pub use names::{fold, operation};
 pub use read::{read, read_json};
-pub use stored::{StoredJudge, StoredVerdict, Unjudged, recorded, was_approved};
+pub use stored::{StoredJudge, StoredRequestError, StoredVerdict, recorded, was_approved};

@@ -11,7 +11,7 @@ use crate::registry::Entry;
 
 /// Where a field was sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Bag {
+pub(super) enum EnvelopePart {
     /// Beside `op`.
     Top,
     /// In `input`.
@@ -28,7 +28,7 @@ pub(super) struct Fields {
     pub input: Map<String, Value>,
     pub options: Map<String, Value>,
     /// Those that have no place: where they were sent, and their names as sent.
-    pub loose: Vec<(Bag, String, Value)>,
+    pub loose: Vec<(EnvelopePart, String, Value)>,
     shared: Vec<&'static str>,
     sent: Vec<(FieldPlace, String)>,
 }
@@ -68,23 +68,23 @@ impl Fields {
     }
 
     /// Returns whether a field was sent by its own name to its own place.
-    pub fn is_own(&self, bag: Bag, name: &str) -> bool {
+    pub fn is_own(&self, bag: EnvelopePart, name: &str) -> bool {
         match bag {
-            Bag::Top => matches!(name, "scope" | "target"),
-            Bag::Input => self.has(&FieldPlace::Input(name.to_owned())),
-            Bag::Options => self.has(&FieldPlace::Options(name.to_owned())),
+            EnvelopePart::Top => matches!(name, "scope" | "target"),
+            EnvelopePart::Input => self.has(&FieldPlace::Input(name.to_owned())),
+            EnvelopePart::Options => self.has(&FieldPlace::Options(name.to_owned())),
         }
     }
 
     /// Finds where a field belongs: its own name, another spelling of one, another tool's name for one.
-    fn place(&self, bag: Bag, name: &str) -> Option<FieldPlace> {
+    fn place(&self, bag: EnvelopePart, name: &str) -> Option<FieldPlace> {
         let named = [FieldPlace::Input(name.to_owned()), FieldPlace::Options(name.to_owned())];
         if self.is_own(bag, name) {
             return match bag {
-                Bag::Top if name == "scope" => Some(FieldPlace::Scope),
-                Bag::Top => Some(FieldPlace::Target),
-                Bag::Input => Some(named[0].clone()),
-                Bag::Options => Some(named[1].clone()),
+                EnvelopePart::Top if name == "scope" => Some(FieldPlace::Scope),
+                EnvelopePart::Top => Some(FieldPlace::Target),
+                EnvelopePart::Input => Some(named[0].clone()),
+                EnvelopePart::Options => Some(named[1].clone()),
             };
         }
         if let Some(place) = named.into_iter().find(|place| self.has(place)) {
@@ -109,7 +109,7 @@ impl Fields {
     ///
     /// # Errors
     /// `invalid_request` if its place is taken by another value.
-    pub fn add(&mut self, bag: Bag, name: &str, value: Value) -> Result<(), Failure> {
+    pub fn add(&mut self, bag: EnvelopePart, name: &str, value: Value) -> Result<(), Failure> {
         if value.is_null() && !self.is_own(bag, name) {
             return Ok(());
         }

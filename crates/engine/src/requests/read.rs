@@ -7,7 +7,7 @@ use bailiwick_contract::json::read_unambiguous;
 use bailiwick_contract::{Envelope, ErrorCode, Failure, TargetRule};
 
 use super::fit::{self, fit};
-use super::place::{Bag, Fields};
+use super::place::{EnvelopePart, Fields};
 use super::{choose, names, places, refusal, rewrite};
 use crate::registry::Entry;
 
@@ -83,8 +83,8 @@ pub fn read(value: Value) -> Result<Envelope, Failure> {
 /// Reads the fields of a request for an operation.
 fn of(entry: &'static Entry, name: &str, mut top: Map<String, Value>) -> Result<Envelope, Failure> {
     let (input_names, option_names) = entry.field_names();
-    let mut bags = vec![(Bag::Input, bag(entry, "input", top.remove("input"))?)];
-    bags.push((Bag::Options, bag(entry, "options", top.remove("options"))?));
+    let mut bags = vec![(EnvelopePart::Input, bag(entry, "input", top.remove("input"))?)];
+    bags.push((EnvelopePart::Options, bag(entry, "options", top.remove("options"))?));
     for name in INPUTS {
         let is_bag = match top.get(*name) {
             Some(Value::Object(_)) => true,
@@ -92,10 +92,10 @@ fn of(entry: &'static Entry, name: &str, mut top: Map<String, Value>) -> Result<
             _ => false,
         };
         if is_bag && !input_names.accepted.iter().any(|it| it == name) {
-            bags.push((Bag::Input, bag(entry, name, top.remove(*name))?));
+            bags.push((EnvelopePart::Input, bag(entry, name, top.remove(*name))?));
         }
     }
-    bags.insert(0, (Bag::Top, top));
+    bags.insert(0, (EnvelopePart::Top, top));
     let count: usize = bags.iter().map(|(_, map)| map.len()).sum();
     if count > fit::MAX_FIELDS {
         return Err(Failure::invalid(
@@ -128,9 +128,9 @@ fn of(entry: &'static Entry, name: &str, mut top: Map<String, Value>) -> Result<
     let Fields { scope, target, mut input, mut options, loose, .. } = fields;
     for (bag, name, value) in loose {
         match bag {
-            Bag::Top => return Err(refusal::unknown_field(entry, &name)),
-            Bag::Input => drop(input.insert(name, value)),
-            Bag::Options => drop(options.insert(name, value)),
+            EnvelopePart::Top => return Err(refusal::unknown_field(entry, &name)),
+            EnvelopePart::Input => drop(input.insert(name, value)),
+            EnvelopePart::Options => drop(options.insert(name, value)),
         }
     }
     let input = fitted("input", input, &input_names.schema)?;

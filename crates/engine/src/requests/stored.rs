@@ -34,7 +34,7 @@ pub struct StoredVerdict {
 
 /// Why a stored request cannot be judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Unjudged {
+pub enum StoredRequestError {
     /// What it was judged by is not kept.
     FieldsNotKept,
     /// What it was judged by is kept without a secret, or only its beginning.
@@ -51,7 +51,7 @@ pub enum Unjudged {
     NotThere,
 }
 
-impl Unjudged {
+impl StoredRequestError {
     /// Returns the reason, as a part of a sentence about several requests.
     pub const fn why(self) -> &'static str {
         match self {
@@ -128,8 +128,8 @@ impl<'a> StoredJudge<'a> {
     ///
     /// # Errors
     /// Why it cannot be judged.
-    pub fn judge(&self, row: &Row) -> Result<StoredVerdict, Unjudged> {
-        let caller = self.caller_of(row).ok_or(Unjudged::CallerGone)?;
+    pub fn judge(&self, row: &Row) -> Result<StoredVerdict, StoredRequestError> {
+        let caller = self.caller_of(row).ok_or(StoredRequestError::CallerGone)?;
         let kept = template(row.template.as_deref().unwrap_or_default());
         let left_out = left_out(&kept);
         let entry = self.registry.entry(&row.op);
@@ -143,7 +143,7 @@ impl<'a> StoredJudge<'a> {
                 .err()
                 .filter(|_| was_unknown)
                 .map(|it| refused(it.failure, None))
-                .ok_or(Unjudged::OperationGone);
+                .ok_or(StoredRequestError::OperationGone);
         };
         let stage = decided.as_ref().err().and_then(|denial| denial.failure.stage()).unwrap_or_default();
         // These come before anything looks at fields.
@@ -153,20 +153,22 @@ impl<'a> StoredJudge<'a> {
         let was_refused_for_form = row.stage.as_deref() == Some(StageName::Input.as_str());
         if was_refused_for_form {
             // Whatever the rules are, it is no request of its operation.
-            return was.ok_or(Unjudged::FieldsNotKept);
+            return was.ok_or(StoredRequestError::FieldsNotKept);
         }
         if stage == StageName::Input.as_str() || lacks_what_decides(entry, &left_out) {
-            return Err(Unjudged::FieldsNotKept);
+            return Err(StoredRequestError::FieldsNotKept);
         }
         if is_redacted(entry, row, &kept) {
-            return Err(Unjudged::Redacted);
+            return Err(StoredRequestError::Redacted);
         }
         match decided {
             Err(denial) if is_verdict(denial.failure.code) => Ok(refused(denial.failure, denial.question)),
-            Err(_) => Err(Unjudged::NotThere),
+            Err(_) => Err(StoredRequestError::NotThere),
             // It had its permit, and was refused later.
-            Ok(_) if row.stage.is_some() && row.capability.is_some() => Err(Unjudged::RefusedByFiles),
-            Ok(permit) if permit.may_ask_later() => Err(Unjudged::CommandOfFiles),
+            Ok(_) if row.stage.is_some() && row.capability.is_some() => {
+                Err(StoredRequestError::RefusedByFiles)
+            }
+            Ok(permit) if permit.may_ask_later() => Err(StoredRequestError::CommandOfFiles),
             Ok(_) => Ok(allowed()),
         }
     }

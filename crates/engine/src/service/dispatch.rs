@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use crate::operations::file::warn_of_changes;
-use crate::registry::{Context, Entry, Request, RunForm, Running};
+use crate::registry::{Context, Entry, OperationFuture, Request, RunForm};
 use bailiwick_contract::{
     Caller, Cancel, Effect, ErrorCode, Failure, Json, Outcome, Progress, ScopeNeed, Threads,
 };
@@ -18,7 +18,7 @@ use super::approvals::{ApprovalRequest, OpenTicket};
 use super::boot::ServiceState;
 use super::near;
 use super::previews::{PreviewRequest, assumed_approval};
-use super::record::{Notes, Record, Unfinished};
+use super::record::{Notes, Record, UnfinishedRequest};
 use super::shares::{Share, Shares};
 use super::untrusted::{ReadNote, may_show_untrusted, shows_untrusted};
 
@@ -180,7 +180,7 @@ fn take(record: &Mutex<Option<Record>>) -> Option<Record> {
 }
 
 /// Answers for an operation that is not waited for any more, by its record if that is still open.
-async fn end(record: Option<Record>, unfinished: Unfinished, failure: Failure) -> Outcome {
+async fn end(record: Option<Record>, unfinished: UnfinishedRequest, failure: Failure) -> Outcome {
     match record {
         Some(record) => record.refuse(failure).await,
         None => unfinished.abandon(failure),
@@ -211,7 +211,7 @@ async fn caught(operation: impl Future<Output = Result<Json, Failure>>) -> Resul
 
 /// Starts an operation, and again once what it found out has been approved.
 async fn started(
-    start: for<'a> fn(&'a Context, &'a Permit) -> Running<'a>,
+    start: for<'a> fn(&'a Context, &'a Permit) -> OperationFuture<'a>,
     cx: &Context,
     permit: &Permit,
     approvals: Option<&ApprovalRequest>,

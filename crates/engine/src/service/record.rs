@@ -81,7 +81,7 @@ pub(super) struct Record {
 }
 
 /// What is needed to answer for an operation that does not end in time; its row comes later.
-pub(super) struct Unfinished {
+pub(super) struct UnfinishedRequest {
     operation_id: String,
     scope: Option<String>,
     op: String,
@@ -296,8 +296,8 @@ impl Record {
     }
 
     /// Returns what is needed to answer without the record.
-    pub fn unfinished(&self) -> Unfinished {
-        Unfinished {
+    pub fn unfinished(&self) -> UnfinishedRequest {
+        UnfinishedRequest {
             operation_id: self.event.operation_id.clone(),
             scope: self.event.scope.clone(),
             op: self.event.op.clone(),
@@ -308,7 +308,7 @@ impl Record {
     }
 }
 
-impl Unfinished {
+impl UnfinishedRequest {
     /// Answers for an operation whose end is not waited for.
     pub fn abandon(self, failure: Failure) -> Outcome {
         Outcome {

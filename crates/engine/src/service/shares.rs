@@ -19,11 +19,11 @@ pub struct Shares {
 struct State {
     taken: usize,
     of_caller: HashMap<String, usize>,
-    waiting: VecDeque<Waiting>,
+    waiting: VecDeque<WaitingRequest>,
 }
 
 #[derive(Debug)]
-struct Waiting {
+struct WaitingRequest {
     caller: String,
     amount: usize,
     granted: oneshot::Sender<Share>,
@@ -60,7 +60,7 @@ impl Shares {
             if state.waiting.len().is_multiple_of(256) {
                 state.waiting.retain(|waiting| !waiting.granted.is_closed());
             }
-            state.waiting.push_back(Waiting { caller: caller.to_owned(), amount, granted });
+            state.waiting.push_back(WaitingRequest { caller: caller.to_owned(), amount, granted });
             waiting
         };
         granted.await.expect("those who wait are never forgotten")

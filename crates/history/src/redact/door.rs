@@ -7,7 +7,7 @@ use super::super::retention::Removal;
 use super::super::row::{Kind, Row};
 use super::placeholder::{Candidate, is_placeholder};
 use super::rules::{is_secret_flag, is_secret_name};
-use super::{Redacted, Redactor};
+use super::{RedactedValue, Redactor};
 use bailiwick_contract::{id, time};
 
 /// How many bytes of a name (of a caller, scope, operation, …) are kept.
@@ -29,7 +29,7 @@ impl Redactor {
         // What is secret in the target or the template is secret in the error and the summary too.
         let mut found = Vec::new();
         let template = self.template(event.template, &mut found);
-        let mut optional = |text: &Option<String>, limit: usize| -> Option<Redacted<String>> {
+        let mut optional = |text: &Option<String>, limit: usize| -> Option<RedactedValue<String>> {
             let text = text.as_deref().filter(|text| !text.is_empty())?;
             Some(match limit {
                 NAME_BYTES => self.name(text, &mut found),
@@ -46,7 +46,7 @@ impl Redactor {
         Row {
             // It is made here, of random bits; what a client sends is no part of it.
             id: if id::is_id(&event.operation_id) {
-                Redacted(event.operation_id)
+                RedactedValue(event.operation_id)
             } else {
                 name(&event.operation_id)
             },
@@ -105,12 +105,12 @@ impl Redactor {
             bytes: 0,
             has_effect: false,
             machine: self.text(machine, NAME_BYTES, &mut Vec::new()),
-            caller: Redacted::word("bailiwick"),
+            caller: RedactedValue::word("bailiwick"),
             client: None,
             session: None,
             transport: "service",
-            scope: Redacted::word(""),
-            op: Redacted::word(op),
+            scope: RedactedValue::word(""),
+            op: RedactedValue::word(op),
             target: None,
             capability: None,
             stage: None,
@@ -128,28 +128,28 @@ impl Redactor {
         let template = serde_json::to_string(removed).expect("a number and a text have a JSON form");
         Row {
             kind: Kind::Retention,
-            template: Some(Redacted(template)),
+            template: Some(RedactedValue(template)),
             ..self.notice(machine, "history.retention", &format!("{rows} old rows removed"))
         }
     }
 
     /// As [`Redactor::text`], for a name that other rows have, too.
-    fn name(&self, text: &str, found: &mut Vec<String>) -> Redacted<String> {
+    fn name(&self, text: &str, found: &mut Vec<String>) -> RedactedValue<String> {
         if text.len() > NAME_BYTES {
             return self.text(text, NAME_BYTES, found);
         }
-        Redacted(shorten(self.clean_name(text, found).into_owned(), NAME_BYTES, false))
+        RedactedValue(shorten(self.clean_name(text, found).into_owned(), NAME_BYTES, false))
     }
 
     /// Redacts a text, then shortens it to at most `limit` bytes.
-    fn text(&self, text: &str, limit: usize, found: &mut Vec<String>) -> Redacted<String> {
+    fn text(&self, text: &str, limit: usize, found: &mut Vec<String>) -> RedactedValue<String> {
         let seen = clip(text, limit + OVERLAP_BYTES);
         let cleaned = self.clean(seen, found).into_owned();
-        Redacted(shorten(cleaned, limit, seen.len() < text.len()))
+        RedactedValue(shorten(cleaned, limit, seen.len() < text.len()))
     }
 
     /// Keeps of an envelope's template what the row's own columns do not hold; as JSON text.
-    fn template(&self, template: Value, found: &mut Vec<String>) -> Option<Redacted<String>> {
+    fn template(&self, template: Value, found: &mut Vec<String>) -> Option<RedactedValue<String>> {
         let Value::Object(mut template) = template else { return None };
         for column in ["scope", "op", "target"] {
             template.remove(column);
@@ -159,9 +159,9 @@ impl Redactor {
         }
         let cleaned = self.value(Value::Object(template), MAX_DEPTH, found).to_string();
         if cleaned.len() > TEMPLATE_BYTES {
-            return Some(Redacted::word(r#"{"leftOut":["input","options"]}"#));
+            return Some(RedactedValue::word(r#"{"leftOut":["input","options"]}"#));
         }
-        Some(Redacted(cleaned))
+        Some(RedactedValue(cleaned))
     }
 
     fn value(&self, value: Value, depth: usize, found: &mut Vec<String>) -> Value {

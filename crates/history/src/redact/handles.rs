@@ -79,7 +79,7 @@ pub(super) struct NamedSpan {
 
 /// A text with its handles replaced by values.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Resolved {
+pub struct ResolvedText {
     /// The text.
     pub text: String,
     /// The handles that it had.
@@ -177,11 +177,11 @@ impl SecretHandles {
         caller: &Arc<str>,
         text: &str,
         keeps_names: bool,
-    ) -> Result<Option<Resolved>, HandleProblem> {
+    ) -> Result<Option<ResolvedText>, HandleProblem> {
         if !text.contains(HANDLE) {
             return Ok(None);
         }
-        let mut resolved = Resolved { text: String::new(), handles: Vec::new(), has_special: false };
+        let mut resolved = ResolvedText { text: String::new(), handles: Vec::new(), has_special: false };
         let (mut rest, mut indistinct) = (text, Vec::new());
         while let Some(at) = rest.find(HANDLE) {
             let (before, from) = rest.split_at(at);
@@ -393,7 +393,7 @@ impl ScopeSecrets {
     ///
     /// # Errors
     /// The first handle that gives no value.
-    pub fn resolve(&self, text: &str, keeps_names: bool) -> Result<Option<Resolved>, HandleProblem> {
+    pub fn resolve(&self, text: &str, keeps_names: bool) -> Result<Option<ResolvedText>, HandleProblem> {
         self.handles.resolve(self.state.redactor(), &self.caller, text, keeps_names)
     }
 }

@@ -1,6 +1,6 @@
-//! Redaction at the door of the store: known forms of secrets never reach the disk.
+//! Redaction before anything is stored: known forms of secrets never reach the disk.
 //!
-//! A [`Redacted`] text is made here and nowhere else, and the store accepts nothing else. What is
+//! A [`RedactedValue`] text is made here and nowhere else, and the store accepts nothing else. What is
 //! replaced becomes `[redacted:kind:hmac8]`; the last part is keyed with a secret of this installation,
 //! so that equal secrets can be seen to be equal and nothing else can be learned.
 //!
@@ -20,8 +20,8 @@ mod redacted;
 mod rules;
 mod scan;
 
-pub use handles::{HANDLE, HandleProblem, NotedSecrets, Resolved, ScopeSecrets};
-pub use redacted::Redacted;
+pub use handles::{HANDLE, HandleProblem, NotedSecrets, ResolvedText, ScopeSecrets};
+pub use redacted::RedactedValue;
 pub use scan::Redactor;
 
 #[cfg(test)]

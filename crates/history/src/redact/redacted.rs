@@ -2,9 +2,9 @@
 
 /// A value without secrets of the known forms.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Redacted<T>(pub(super) T);
+pub struct RedactedValue<T>(pub(super) T);
 
-impl Redacted<String> {
+impl RedactedValue<String> {
     /// Returns the text.
     pub fn text(&self) -> &str {
         &self.0

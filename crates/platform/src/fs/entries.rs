@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::ffi::OsStr;
 use std::ops::ControlFlow;
 
-use super::{Dir, DirEntry, DoorError, FileKind};
+use super::{Dir, DirEntry, FileError, FileKind};
 use crate::names::OsStrExt;
 
 /// How many entries a folder may have for [`super::Root::keep_listing`] to remember them.
@@ -24,7 +24,7 @@ impl Dir {
     ///
     /// # Errors
     /// The usual ones.
-    pub fn entries(&self, at_most: usize) -> Result<Vec<DirEntry>, DoorError> {
+    pub fn entries(&self, at_most: usize) -> Result<Vec<DirEntry>, FileError> {
         let mut entries = Vec::new();
         if at_most > 0 {
             self.for_each_entry(|name, kind| {
@@ -44,7 +44,7 @@ impl Dir {
     ///
     /// # Errors
     /// The usual ones.
-    pub fn entries_after(&self, after: Option<&DirEntry>, at_most: usize) -> Result<EntryPage, DoorError> {
+    pub fn entries_after(&self, after: Option<&DirEntry>, at_most: usize) -> Result<EntryPage, FileError> {
         let mut first = FirstInOrder::new(at_most);
         self.for_each_entry(|name, kind| {
             // Some file systems do not tell the kind with the name.
@@ -72,7 +72,7 @@ pub struct Entries<'a> {
 }
 
 impl Iterator for Entries<'_> {
-    type Item = Result<DirEntry, DoorError>;
+    type Item = Result<DirEntry, FileError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if let Some(entry) = self.read.next() {

@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 
-use super::{DoorError, WritableDir};
+use super::{FileError, WritableDir};
 
 /// The bits that a folder can get: with set-group-ID, by which new files have its group, and sticky.
 #[cfg(target_os = "linux")]
@@ -19,13 +19,13 @@ impl WritableDir {
     /// Sets the permission bits of a file or folder in this one. A link is not followed, nothing is opened but the name.
     ///
     /// # Errors
-    /// [`DoorError::Symlink`], [`DoorError::NotRegular`] for what is neither, and the usual ones.
+    /// [`FileError::Symlink`], [`FileError::NotRegular`] for what is neither, and the usual ones.
     ///
     /// # Source
     /// open(2): a handle of `O_PATH` opens nothing but the name. proc(5): `/proc/self/fd/N` leads to the very file of the
     /// handle N, whatever has its name by now.
     #[cfg(target_os = "linux")]
-    pub fn set_entry_mode(&self, name: &OsStr, mode: u32) -> Result<(), DoorError> {
+    pub fn set_entry_mode(&self, name: &OsStr, mode: u32) -> Result<(), FileError> {
         use std::os::fd::AsRawFd;
 
         use rustix::fs::{Mode, OFlags, chmod, fstat, openat};
@@ -38,8 +38,8 @@ impl WritableDir {
         let bits = match Stat::from_system(&fstat(&entry)?).kind {
             FileKind::Dir => FOLDER_BITS,
             FileKind::File => FILE_BITS,
-            FileKind::Symlink => return Err(DoorError::Symlink),
-            other => return Err(DoorError::NotRegular(other)),
+            FileKind::Symlink => return Err(FileError::Symlink),
+            other => return Err(FileError::NotRegular(other)),
         };
         let path = format!("/proc/self/fd/{}", entry.as_raw_fd());
         Ok(chmod(path, Mode::from_raw_mode(mode & bits))?)
@@ -50,7 +50,7 @@ impl WritableDir {
     /// # Errors
     /// Always one of kind `Unsupported`.
     #[cfg(not(target_os = "linux"))]
-    pub fn set_entry_mode(&self, _: &OsStr, _: u32) -> Result<(), DoorError> {
-        Err(DoorError::Io(std::io::ErrorKind::Unsupported.into()))
+    pub fn set_entry_mode(&self, _: &OsStr, _: u32) -> Result<(), FileError> {
+        Err(FileError::Io(std::io::ErrorKind::Unsupported.into()))
     }
 }

@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 
-use super::{DoorError, WritableDir};
+use super::{FileError, WritableDir};
 
 impl WritableDir {
     /// Lets two entries trade places by way of a free name in the other folder.
@@ -12,7 +12,7 @@ impl WritableDir {
         with: &Self,
         other_name: &OsStr,
         aside: &OsStr,
-    ) -> Result<(), DoorError> {
+    ) -> Result<(), FileError> {
         with.rename_to_free(other_name, with, aside)?;
         if let Err(error) = self.rename_to_free(name, with, other_name) {
             with.rename_to_free(aside, with, other_name)?;

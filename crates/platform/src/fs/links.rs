@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 
-use super::{DoorError, FileKind, RelPath, Root};
+use super::{FileError, FileKind, RelPath, Root};
 use crate::names::OsStrExt;
 
 /// How many symbolic links one resolution may pass.
@@ -18,20 +18,20 @@ impl Root {
     /// The answer can be out of date at once: open it with a call that follows no link.
     ///
     /// # Errors
-    /// [`DoorError::Outside`] for an absolute link or one that climbs out, [`DoorError::LinkLoop`].
-    pub fn resolve_links(&self, path: &RelPath) -> Result<RelPath, DoorError> {
+    /// [`FileError::Outside`] for an absolute link or one that climbs out, [`FileError::LinkLoop`].
+    pub fn resolve_links(&self, path: &RelPath) -> Result<RelPath, FileError> {
         let mut done = RelPath::root();
         let mut todo: Vec<Vec<u8>> = path.components().rev().map(<[u8]>::to_vec).collect();
         let mut links = 0;
         while let Some(name) = todo.pop() {
             if name == b".." {
-                done = done.parent().ok_or(DoorError::Outside)?;
+                done = done.parent().ok_or(FileError::Outside)?;
                 continue;
             }
             let next = done.child(OsStr::from_bytes(&name));
             let is_link = match self.stat(&next) {
                 Ok(stat) => stat.kind == FileKind::Symlink,
-                Err(DoorError::NotFound) => false,
+                Err(FileError::NotFound) => false,
                 Err(error) => return Err(error),
             };
             if !is_link {
@@ -40,11 +40,11 @@ impl Root {
             }
             links += 1;
             if links > MAX_LINKS {
-                return Err(DoorError::LinkLoop);
+                return Err(FileError::LinkLoop);
             }
             let leads_to = self.read_link(&next)?;
             if leads_to.first() == Some(&b'/') {
-                return Err(DoorError::Outside);
+                return Err(FileError::Outside);
             }
             let parts = leads_to.split(|byte| *byte == b'/').filter(|part| !matches!(*part, b"" | b"."));
             todo.extend(parts.rev().map(<[u8]>::to_vec));

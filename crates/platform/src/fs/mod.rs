@@ -20,7 +20,7 @@ mod claim;
 #[cfg_attr(unix, path = "unix/dir.rs")]
 #[cfg_attr(windows, path = "windows/dir.rs")]
 mod dir;
-mod door_error;
+mod file_error;
 mod entries;
 mod entry_mode;
 #[cfg_attr(unix, path = "unix/errors.rs")]
@@ -92,15 +92,15 @@ mod writers;
 pub use attributes::{AttributeList, Attributes, ChangeAttributes};
 pub use claim::{ABANDONED_AFTER, claim_file, hold_file, is_unheld};
 pub use dir::{Dir, DirEntry};
-pub use door_error::DoorError;
 pub use entries::{Entries, EntryPage, FirstInOrder, MAX_LISTED};
 pub use entry_mode::CAN_RESTORE_TREES;
+pub use file_error::FileError;
 pub use file_lock::FileLock;
 pub use guard::{Exposure, create_private_dir};
 pub use holes::next_data;
 pub use opened::ReadableFile;
 pub use own_file::{FileStamp, OwnFileError, Secrecy, open_own_file, read_own_file};
-pub use ownership::{Others, Owner, Ownership};
+pub use ownership::{OtherUsers, Owner, Ownership};
 pub use private::{create_private_file, new_private_file, replace_file, replace_private_file};
 pub use protection::Protection;
 pub use rel_path::{PathProblem, RelPath};

@@ -1,4 +1,4 @@
-//! What the door gives for a file.
+//! An open file.
 
 use std::fs::File;
 

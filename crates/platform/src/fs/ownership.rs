@@ -17,7 +17,7 @@ pub enum Owner {
 
 /// What somebody can do with something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Others {
+pub enum OtherUsers {
     /// Nothing.
     Nothing,
     /// Read it.
@@ -33,13 +33,13 @@ pub struct Ownership {
     pub owner: Owner,
     /// The most that anybody can do who is not its owner and not the system. A group that may change it counts if somebody
     /// else is in it; Windows has no group that counts.
-    pub others: Others,
+    pub others: OtherUsers,
 }
 
 impl Ownership {
     /// What is not known: nobody's, and open to all.
     #[cfg(any(windows, test))]
-    pub(super) const UNKNOWN: Self = Self { owner: Owner::Other, others: Others::Change };
+    pub(super) const UNKNOWN: Self = Self { owner: Owner::Other, others: OtherUsers::Change };
 
     /// Returns whether this user owns it.
     pub fn is_mine(self) -> bool {
@@ -49,7 +49,7 @@ impl Ownership {
     /// Returns whether only this user and the system have a say in it: one of them owns it, and no stranger can change
     /// it.
     pub fn is_trusted(self) -> bool {
-        self.owner != Owner::Other && self.others != Others::Change
+        self.owner != Owner::Other && self.others != OtherUsers::Change
     }
 }
 
@@ -67,7 +67,7 @@ mod tests {
         super::super::create_private_file(&file).expect("a file can be made");
         for path in [&folder, &file] {
             let told = Ownership::of(path).expect("it is there");
-            assert_eq!((told.owner, told.others), (Owner::Me, Others::Nothing), "{}", path.display());
+            assert_eq!((told.owner, told.others), (Owner::Me, OtherUsers::Nothing), "{}", path.display());
             assert!(told.is_mine() && told.is_trusted());
             let stat = Stat::of(path).expect("it is there");
             assert_eq!(Ownership::of_known(path, &stat), told);
@@ -79,10 +79,10 @@ mod tests {
     #[test]
     fn the_system_is_trusted_and_strangers_are_not() {
         let told = |owner, others| Ownership { owner, others };
-        assert!(told(Owner::System, Others::Read).is_trusted());
-        assert!(!told(Owner::System, Others::Read).is_mine());
-        assert!(!told(Owner::Other, Others::Nothing).is_trusted());
-        assert!(!told(Owner::Me, Others::Change).is_trusted());
+        assert!(told(Owner::System, OtherUsers::Read).is_trusted());
+        assert!(!told(Owner::System, OtherUsers::Read).is_mine());
+        assert!(!told(Owner::Other, OtherUsers::Nothing).is_trusted());
+        assert!(!told(Owner::Me, OtherUsers::Change).is_trusted());
         assert!(!Ownership::UNKNOWN.is_trusted() && !Ownership::UNKNOWN.is_mine());
     }
 }

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
 
-use super::DoorError;
+use super::FileError;
 
 /// The most links in one path, as the system itself has it.
 const MAX_LINKS: usize = 40;
@@ -55,8 +55,8 @@ impl ResolvedPath {
     /// Resolves an absolute path. On Windows the links are found, but stay in the path.
     ///
     /// # Errors
-    /// [`DoorError::NotFound`], [`DoorError::LinkLoop`], and the usual ones.
-    pub fn new(path: &Path) -> Result<Self, DoorError> {
+    /// [`FileError::NotFound`], [`FileError::LinkLoop`], and the usual ones.
+    pub fn new(path: &Path) -> Result<Self, FileError> {
         let mut resolved = Self { path: PathBuf::new(), links: Vec::new() };
         let mut shown = PathBuf::new();
         // Parts of the path itself, and before them those of the links that are being followed.
@@ -77,7 +77,7 @@ impl ResolvedPath {
                 let place = resolved.path.join(name);
                 if place.symlink_metadata()?.is_symlink() {
                     if resolved.links.len() == MAX_LINKS {
-                        return Err(DoorError::LinkLoop);
+                        return Err(FileError::LinkLoop);
                     }
                     let folder = resolved.path.clone();
                     resolved.links.push(PathLink { shown: shown.clone(), folder });
@@ -146,13 +146,13 @@ mod tests {
             if !links.is_empty() {
                 assert!(matches!(
                     Root::open_resolved(&path),
-                    Err(DoorError::Symlink | DoorError::NotADirectory)
+                    Err(FileError::Symlink | FileError::NotADirectory)
                 ));
             }
         }
-        assert!(matches!(ResolvedPath::new(&top.join("circle")), Err(DoorError::LinkLoop)));
+        assert!(matches!(ResolvedPath::new(&top.join("circle")), Err(FileError::LinkLoop)));
         for missing in ["nowhere", "nowhere/x", "a/x"] {
-            assert!(matches!(ResolvedPath::new(&top.join(missing)), Err(DoorError::NotFound)), "{missing}");
+            assert!(matches!(ResolvedPath::new(&top.join(missing)), Err(FileError::NotFound)), "{missing}");
         }
         fs::remove_dir_all(top).expect("removed");
     }

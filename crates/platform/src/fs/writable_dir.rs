@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::ops::Deref;
 
-use super::{Dir, DoorError, RelPath};
+use super::{Dir, FileError, RelPath};
 
 /// A folder that was opened to change what is in it. A [`Dir`] never becomes one: only [`super::Root::open_writable_dir`] and
 /// a folder above it that is one open it.
@@ -19,7 +19,7 @@ impl WritableDir {
     ///
     /// # Errors
     /// As [`Dir::open_dir`].
-    pub fn open_dir(&self, name: &OsStr) -> Result<Self, DoorError> {
+    pub fn open_dir(&self, name: &OsStr) -> Result<Self, FileError> {
         self.0.open_dir(name).map(Self)
     }
 
@@ -27,7 +27,7 @@ impl WritableDir {
     ///
     /// # Errors
     /// As [`Dir::open_dir`].
-    pub fn open_dir_beneath(&self, path: &RelPath) -> Result<Self, DoorError> {
+    pub fn open_dir_beneath(&self, path: &RelPath) -> Result<Self, FileError> {
         self.0.open_dir_beneath(path).map(Self)
     }
 }

@@ -8,7 +8,7 @@ use tokio::net::UnixStream;
 
 use super::connection::{Connection, Parcel};
 use super::kept::start::KeeperStart;
-use super::kept::{AdoptRequest, AdoptionOutcome, KeptRequest};
+use super::kept::{AdoptRequest, AdoptionOutcome, KeeperRequest};
 use super::protect::Placeholders;
 use super::{ActiveSandbox, Job, LaunchError, LaunchRequest};
 
@@ -96,7 +96,7 @@ impl Launcher {
     ///
     /// # Errors
     /// [`LaunchError`]; nothing is running then.
-    pub async fn start_kept(&self, request: KeptRequest) -> Result<ActiveSandbox, LaunchError> {
+    pub async fn start_kept(&self, request: KeeperRequest) -> Result<ActiveSandbox, LaunchError> {
         super::levels::check(&request.hold)?;
         let start = super::kept::start::Start::new(request, self.life()?)?;
         let (control, process) = self.send(&start.parcel, &start.also()).await?;

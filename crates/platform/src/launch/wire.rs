@@ -39,7 +39,7 @@ pub(super) struct Order {
     /// What `hold.protected` comes to, in the order of mounting.
     pub(super) pins: Vec<Pin>,
     /// What is to be done for a process that lasts.
-    pub(super) kept: Option<KeptOrder>,
+    pub(super) kept: Option<KeeperOrder>,
 }
 
 /// A path that is mounted over itself, so that it cannot be renamed, removed or replaced.
@@ -190,7 +190,7 @@ impl Head {
 /// Its descriptors come in this order: the pipe that shows the service's end if it is not `is_durable`, the
 /// parent of `temporary` if there is one, then those of the placeholders, which are held and not used.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct KeptOrder {
+pub(super) struct KeeperOrder {
     pub(super) has_input: bool,
     pub(super) terminal: Option<TerminalSize>,
     pub(super) ring_bytes: u64,
@@ -200,7 +200,7 @@ pub(super) struct KeptOrder {
     pub(super) temporary: Option<PathBuf>,
 }
 
-impl KeptOrder {
+impl KeeperOrder {
     fn encode(&self, out: &mut Writer) {
         out.byte(u8::from(self.has_input));
         out.option(self.terminal.map(|size| u64::from(size.rows) << 16 | u64::from(size.columns)));
@@ -232,7 +232,7 @@ impl KeptOrder {
 /// folder of the process, listener, then those of `kept`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Adoption {
-    pub(super) kept: KeptOrder,
+    pub(super) kept: KeeperOrder,
     /// Where the ring is that was begun.
     pub(super) ring: RingPosition,
 }
@@ -254,7 +254,7 @@ impl Adoption {
     pub(super) fn decode(body: &[u8]) -> Result<Self, WireError> {
         let mut reader = Reader(body);
         Ok(Self {
-            kept: KeptOrder::decode(&mut reader)?,
+            kept: KeeperOrder::decode(&mut reader)?,
             ring: RingPosition {
                 active: match reader.option()? {
                     None => None,
@@ -382,7 +382,7 @@ impl Order {
                 let (path, read_only) = (reader.path()?, reader.flag()?);
                 Ok(Pin { path, read_only, stand_in: reader.list(Reader::stand_in)?.pop() })
             })?,
-            kept: reader.list(KeptOrder::decode)?.pop(),
+            kept: reader.list(KeeperOrder::decode)?.pop(),
         })
     }
 }

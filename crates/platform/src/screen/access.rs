@@ -35,7 +35,7 @@ pub enum Access {
 
 /// A display that is there but cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unreachable {
+pub struct UnreachableDisplay {
     /// The display's id.
     pub display: String,
     /// What it answered.

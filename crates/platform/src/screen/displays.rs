@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::{
     Access, ClipboardContent, ClipboardUse, Clipping, ClippingKind, ClippingLimits, Display, Frame,
-    InputDone, InputJudge, InputMode, InputPlan, Judge, Rect, ScreenError, Sources, Unreachable, Window,
-    WindowChange, Workspaces,
+    InputDone, InputJudge, InputMode, InputPlan, Judge, Rect, ScreenError, Sources, UnreachableDisplay,
+    Window, WindowChange, Workspaces,
 };
 
 #[cfg(any(windows, target_os = "macos"))]
@@ -25,7 +25,7 @@ pub struct Listing {
     /// Their windows, by display and from the bottom of the pile to its top.
     pub windows: Vec<Window>,
     /// Displays that are there but cannot be read.
-    pub unreachable: Vec<Unreachable>,
+    pub unreachable: Vec<UnreachableDisplay>,
 }
 
 /// The displays of this computer.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{
     Access, ClipboardContent, ClipboardUse, Clipping, ClippingKind, ClippingLimits, Frame, InputDone,
-    InputJudge, InputMode, InputPlan, Judge, Listing, Rect, ScreenError, Sources, Unreachable, Window,
+    InputJudge, InputMode, InputPlan, Judge, Listing, Rect, ScreenError, Sources, UnreachableDisplay, Window,
     WindowChange, Workspaces, desktop, x11,
 };
 
@@ -64,7 +64,7 @@ impl Servers {
             if listing.access != Access::Granted {
                 listing.access = own.access.clone();
             }
-            listing.unreachable.push(Unreachable { display: session.clone(), access: own.access });
+            listing.unreachable.push(UnreachableDisplay { display: session.clone(), access: own.access });
         }
         Ok(listing)
     }

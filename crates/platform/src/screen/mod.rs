@@ -29,7 +29,7 @@ mod window;
 #[cfg(target_os = "linux")]
 mod x11;
 
-pub use access::{Access, Unreachable};
+pub use access::{Access, UnreachableDisplay};
 pub use ancestry::{Ancestor, ancestors, processes_of};
 pub use change::{Judge, WindowChange};
 pub use clipping::{CLIPBOARD_OWNER, ClipboardContent, ClipboardUse, Clipping, ClippingKind, ClippingLimits};

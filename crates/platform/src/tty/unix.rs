@@ -73,7 +73,7 @@ impl Tty {
     /// # Errors
     /// When the terminal is gone.
     pub async fn ask(&self, question: &str) -> io::Result<Line> {
-        let _quiet = Quiet::begin(&self.terminal)?;
+        let _quiet = RawTerminal::begin(&self.terminal)?;
         self.write(question).await?;
         let mut typing = Typing::default();
         let line = loop {
@@ -111,12 +111,12 @@ pub fn forget_typed() {
 }
 
 /// A terminal that hands every byte on as it is typed, shows none, and makes no signals of them.
-struct Quiet<'a> {
+struct RawTerminal<'a> {
     terminal: &'a AsyncFd<OwnedFd>,
     before: Termios,
 }
 
-impl<'a> Quiet<'a> {
+impl<'a> RawTerminal<'a> {
     fn begin(terminal: &'a AsyncFd<OwnedFd>) -> io::Result<Self> {
         let before = tcgetattr(terminal.get_ref())?;
         let mut quiet = before.clone();
@@ -136,7 +136,7 @@ impl<'a> Quiet<'a> {
     }
 }
 
-impl Drop for Quiet<'_> {
+impl Drop for RawTerminal<'_> {
     fn drop(&mut self) {
         // Flushed, so that what was typed behind Enter or Ctrl-C is not shown, or run by a shell.
         let _ = tcsetattr(self.terminal.get_ref().as_fd(), OptionalActions::Flush, &self.before);

@@ -97,7 +97,7 @@ impl Tty {
     /// # Errors
     /// When the console is gone.
     pub async fn ask(&self, question: &str) -> io::Result<Line> {
-        let _quiet = Quiet::begin(self.keys.as_handle())?;
+        let _quiet = RawTerminal::begin(self.keys.as_handle())?;
         self.write(question).await?;
         let mut typing = Typing::default();
         let mut text = Text::default();
@@ -162,12 +162,12 @@ impl Text {
 }
 
 /// A console that hands every key on as it is pressed, shows none, and makes no signals of them.
-struct Quiet<'a> {
+struct RawTerminal<'a> {
     keys: BorrowedHandle<'a>,
     before: u32,
 }
 
-impl<'a> Quiet<'a> {
+impl<'a> RawTerminal<'a> {
     fn begin(keys: BorrowedHandle<'a>) -> io::Result<Self> {
         let before = console::mode(keys)?;
         // From here on it is given back, whatever happens.
@@ -178,7 +178,7 @@ impl<'a> Quiet<'a> {
     }
 }
 
-impl Drop for Quiet<'_> {
+impl Drop for RawTerminal<'_> {
     fn drop(&mut self) {
         // Forgotten, so that what was typed behind Enter or Ctrl-C is not run by a shell.
         let _ = console::forget(self.keys);

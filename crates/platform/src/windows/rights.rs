@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 use tokio::net::windows::named_pipe::{NamedPipeServer, ServerOptions};
 
 use super::sys;
-use crate::fs::Others;
+use crate::fs::OtherUsers;
 
 /// `NT SERVICE\TrustedInstaller`, to whom the system's own files belong.
 const INSTALLER: &str = "S-1-5-80-956008885-3418522649-1831038044-1853292631-2271478464";
@@ -76,7 +76,7 @@ impl Rights {
     }
 
     /// Tells the most that anybody else can do with it. What is not understood counts as a change.
-    pub fn others(&self) -> Others {
+    pub fn others(&self) -> OtherUsers {
         others(&self.text, own_name().unwrap_or_default())
     }
 }
@@ -105,12 +105,12 @@ fn owner(text: &str) -> Option<&str> {
     Some(rest.split_once("D:").map_or(rest, |(owner, _)| owner))
 }
 
-fn others(text: &str, own: &str) -> Others {
-    let Some((_, list)) = text.split_once("D:") else { return Others::Change };
+fn others(text: &str, own: &str) -> OtherUsers {
+    let Some((_, list)) = text.split_once("D:") else { return OtherUsers::Change };
     if list.contains("NO_ACCESS_CONTROL") {
-        return Others::Change;
+        return OtherUsers::Change;
     }
-    let mut most = Others::Nothing;
+    let mut most = OtherUsers::Nothing;
     for entry in list.split('(').skip(1) {
         let entry = entry.split(')').next().unwrap_or_default();
         let mut fields = entry.split(';');
@@ -128,22 +128,22 @@ fn others(text: &str, own: &str) -> Others {
 }
 
 /// Reads the rights of one entry.
-fn granted(rights: &str) -> Others {
+fn granted(rights: &str) -> OtherUsers {
     /// `FILE_GENERIC_READ`, `FILE_GENERIC_EXECUTE`, `GENERIC_READ` and `GENERIC_EXECUTE`.
     const READING: u32 = 0x0012_0089 | 0x0012_00a0 | 0x8000_0000 | 0x2000_0000;
     if let Some(number) = rights.strip_prefix("0x") {
         return match u32::from_str_radix(number, 16) {
-            Ok(0) => Others::Nothing,
-            Ok(bits) if bits & !READING == 0 => Others::Read,
-            _ => Others::Change,
+            Ok(0) => OtherUsers::Nothing,
+            Ok(bits) if bits & !READING == 0 => OtherUsers::Read,
+            _ => OtherUsers::Change,
         };
     }
     let words = rights.as_bytes().as_chunks::<2>();
     let reads = |word: &[u8; 2]| [b"FR", b"FX", b"GR", b"GX", b"RC"].contains(&word);
     match words {
-        ([], []) => Others::Nothing,
-        (words, []) if words.iter().all(reads) => Others::Read,
-        _ => Others::Change,
+        ([], []) => OtherUsers::Nothing,
+        (words, []) if words.iter().all(reads) => OtherUsers::Read,
+        _ => OtherUsers::Change,
     }
 }
 
@@ -213,17 +213,17 @@ mod tests {
     #[test]
     fn a_list_tells_what_others_can_do_and_what_is_not_understood_is_a_change() {
         for (list, expected) in [
-            ("O:LAD:P(A;OICI;FA;;;LA)(A;OICI;FA;;;SY)", Others::Nothing),
-            ("O:LAD:(A;;FA;;;LA)(A;;FR;;;WD)", Others::Read),
-            ("O:LAD:(A;ID;0x1200a9;;;BU)", Others::Read),
-            ("O:LAD:(A;ID;0x1301bf;;;AU)", Others::Change),
-            ("O:LAD:(A;;FRFW;;;WD)", Others::Change),
-            ("O:LAD:(D;;FA;;;WD)", Others::Nothing),
-            ("O:LAD:(A;;strange;;;WD)", Others::Change),
-            ("O:LAD:NO_ACCESS_CONTROL", Others::Change),
-            ("O:LA", Others::Change),
-            ("O:LAD:P(A;;;;;WD)", Others::Nothing),
-            ("O:LAD:(XA;;FX;;;WD;(@User.Title==1))", Others::Change),
+            ("O:LAD:P(A;OICI;FA;;;LA)(A;OICI;FA;;;SY)", OtherUsers::Nothing),
+            ("O:LAD:(A;;FA;;;LA)(A;;FR;;;WD)", OtherUsers::Read),
+            ("O:LAD:(A;ID;0x1200a9;;;BU)", OtherUsers::Read),
+            ("O:LAD:(A;ID;0x1301bf;;;AU)", OtherUsers::Change),
+            ("O:LAD:(A;;FRFW;;;WD)", OtherUsers::Change),
+            ("O:LAD:(D;;FA;;;WD)", OtherUsers::Nothing),
+            ("O:LAD:(A;;strange;;;WD)", OtherUsers::Change),
+            ("O:LAD:NO_ACCESS_CONTROL", OtherUsers::Change),
+            ("O:LA", OtherUsers::Change),
+            ("O:LAD:P(A;;;;;WD)", OtherUsers::Nothing),
+            ("O:LAD:(XA;;FX;;;WD;(@User.Title==1))", OtherUsers::Change),
         ] {
             assert_eq!(others(list, "LA"), expected, "{list}");
         }
@@ -260,7 +260,7 @@ mod tests {
         );
         let rights = Rights { text };
         assert!(rights.is_the_systems() && !rights.is_ours());
-        assert_eq!(rights.others(), Others::Read);
+        assert_eq!(rights.others(), OtherUsers::Read);
         assert!(!Rights { text: "O:BUD:".to_owned() }.is_the_systems());
     }
 
@@ -280,12 +280,12 @@ mod tests {
         };
         let rights = look(&folder);
         assert!(rights.is_ours(), "{}", rights.text);
-        assert_eq!(rights.others(), Others::Nothing, "{}", rights.text);
+        assert_eq!(rights.others(), OtherUsers::Nothing, "{}", rights.text);
         std::fs::write(folder.join("file"), "x").expect("written");
         // Wine lets nothing be inherited; files that matter get a list of their own.
         narrow_file(&folder.join("file")).expect("it is ours");
         let narrowed = look(&folder.join("file"));
-        assert_eq!(narrowed.others(), Others::Nothing, "{}", narrowed.text);
+        assert_eq!(narrowed.others(), OtherUsers::Nothing, "{}", narrowed.text);
         std::fs::remove_file(folder.join("file")).expect("removed");
         std::fs::remove_dir(&folder).expect("removed");
     }

@@ -2,7 +2,7 @@
 //!
 //! A guard for commands that nothing holds: at every other level the sandbox decides what can be reached.
 
-use super::reading::{Reading, Sureness};
+use super::reading::{Certainty, Reading};
 
 /// Programs whose words are files.
 const FILES: &[&str] = &[
@@ -112,7 +112,7 @@ pub fn word<'a>(reading: &Reading<'a>) -> Option<&'a str> {
     let mut text = usize::from(has_text && !gives_text);
     let words = reading.words.iter().filter(|word| {
         // The values of options of these programs are numbers and texts, but for a few that rows look at.
-        if has_text && word.sure == Sureness::Value {
+        if has_text && word.sure == Certainty::Value {
             return false;
         }
         let is_text = text > 0;

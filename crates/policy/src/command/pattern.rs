@@ -7,7 +7,7 @@ use bailiwick_config::{CommandRule, TokenPattern, Words};
 use bailiwick_contract::Failure;
 
 use super::profile::find;
-use super::reading::{ReadOption, Reading, Sureness, names_of};
+use super::reading::{Certainty, ReadOption, Reading, names_of};
 use super::text;
 
 /// How many words a rule may have.
@@ -284,7 +284,7 @@ fn words_begin(tokens: &[Token], reading: &Reading<'_>) -> bool {
                 if is && !next.contains(&(index + 1)) {
                     next.push(index + 1);
                 }
-                if word.sure == Sureness::Word {
+                if word.sure == Certainty::Word {
                     break;
                 }
             }

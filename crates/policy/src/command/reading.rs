@@ -43,7 +43,7 @@ impl ReadOption<'_> {
 
 /// How sure it is that a word is no option's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sureness {
+pub enum Certainty {
     /// It is a word of its own.
     Word,
     /// It may be the value of the option before it.
@@ -58,7 +58,7 @@ pub struct Word<'a> {
     /// The word.
     pub text: &'a str,
     /// Whether it may be a value.
-    pub sure: Sureness,
+    pub sure: Certainty,
 }
 
 /// A command, read.
@@ -128,7 +128,7 @@ impl<'a> Reading<'a> {
     /// Returns the words that are no values, after the subcommand if the program has some.
     pub fn arguments(&self) -> impl Iterator<Item = &'a str> {
         let skip = usize::from(self.profile.is_some_and(|profile| !profile.subcommands.is_empty()));
-        self.words.iter().filter(|word| word.sure != Sureness::Value).skip(skip).map(|word| word.text)
+        self.words.iter().filter(|word| word.sure != Certainty::Value).skip(skip).map(|word| word.text)
     }
 
     /// Reads options and words; gives where the subcommand surely is, as an index of the arguments.
@@ -136,33 +136,33 @@ impl<'a> Reading<'a> {
         let has_subs = self.profile.is_some_and(|profile| !profile.subcommands.is_empty());
         // Where the first candidate is, and where a word that surely is none's value.
         let (mut first_sub, mut sure_sub) = (None, None);
-        let mut sure = Sureness::Word;
+        let mut sure = Certainty::Word;
         let mut after_dashes = false;
         let mut at = 0;
         while let Some(word) = arguments.get(at).copied() {
             let next = arguments.get(at + 1).copied();
             let looks_like_option = word.len() > 1 && word.starts_with('-');
-            if word == "--" && !after_dashes && sure != Sureness::Maybe {
+            if word == "--" && !after_dashes && sure != Certainty::Maybe {
                 after_dashes = true;
-                sure = Sureness::Word;
+                sure = Certainty::Word;
             } else if looks_like_option {
                 let place = (sure_sub.is_none(), first_sub.is_some() || !has_subs, after_dashes);
                 let takes = self.option(word, next, place);
                 if after_dashes {
-                    self.words.push(Word { text: word, sure: Sureness::Maybe });
-                    sure = Sureness::Word;
+                    self.words.push(Word { text: word, sure: Certainty::Maybe });
+                    sure = Certainty::Word;
                 } else {
                     sure = match takes {
-                        Some(OptionValue::Value) => Sureness::Value,
-                        Some(OptionValue::Nothing | OptionValue::Attached) => Sureness::Word,
-                        None => Sureness::Maybe,
+                        Some(OptionValue::Value) => Certainty::Value,
+                        Some(OptionValue::Nothing | OptionValue::Attached) => Certainty::Word,
+                        None => Certainty::Maybe,
                     };
-                    if sure == Sureness::Value
+                    if sure == Certainty::Value
                         && let Some(value) = next
                     {
                         self.words.push(Word { text: value, sure });
                         at += 1;
-                        sure = Sureness::Word;
+                        sure = Certainty::Word;
                     }
                 }
             } else {
@@ -171,11 +171,11 @@ impl<'a> Reading<'a> {
                     let sub = self.profile.map_or(word, |profile| profile.subcommand(word));
                     self.subs.push(sub);
                     first_sub = first_sub.or(Some(at));
-                    if sure == Sureness::Word {
+                    if sure == Certainty::Word {
                         sure_sub = Some(at);
                     }
                 }
-                sure = Sureness::Word;
+                sure = Certainty::Word;
             }
             at += 1;
         }

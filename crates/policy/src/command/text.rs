@@ -103,7 +103,7 @@ struct HereDocument {
 
 /// A command while it is read.
 #[derive(Default)]
-struct Partial {
+struct CommandBuilder {
     words: Vec<String>,
     files: Vec<String>,
     word: Option<String>,
@@ -113,7 +113,7 @@ struct Partial {
     documents: usize,
 }
 
-impl Partial {
+impl CommandBuilder {
     fn push(&mut self, letter: char) {
         self.word.get_or_insert_default().push(letter);
     }
@@ -203,12 +203,12 @@ impl Scanner {
         }
     }
 
-    fn start(&self) -> Partial {
-        Partial { documents: self.documents.len(), ..Partial::default() }
+    fn start(&self) -> CommandBuilder {
+        CommandBuilder { documents: self.documents.len(), ..CommandBuilder::default() }
     }
 
     /// Notes a command; returns the next, still empty.
-    fn end(&mut self, mut now: Partial, depth: usize) -> Partial {
+    fn end(&mut self, mut now: CommandBuilder, depth: usize) -> CommandBuilder {
         now.end_word();
         let is_for_a_shell = runs_a_shell(&now.words);
         for document in self.documents.iter_mut().skip(now.documents) {
@@ -234,7 +234,7 @@ impl Scanner {
     }
 
     /// Reads what a letter begins that is within a word.
-    fn part(&mut self, letter: char, now: &mut Partial, depth: usize) -> Option<()> {
+    fn part(&mut self, letter: char, now: &mut CommandBuilder, depth: usize) -> Option<()> {
         match letter {
             '\'' => loop {
                 now.word.get_or_insert_default();
@@ -264,7 +264,7 @@ impl Scanner {
     }
 
     /// Reads double quotes, or what is expanded as they are, up to a letter or to the end.
-    fn quoted(&mut self, close: Option<char>, now: &mut Partial, depth: usize) -> Option<()> {
+    fn quoted(&mut self, close: Option<char>, now: &mut CommandBuilder, depth: usize) -> Option<()> {
         loop {
             match self.next() {
                 None => return close.is_none().then_some(()),
@@ -285,7 +285,7 @@ impl Scanner {
         }
     }
 
-    fn backquotes(&mut self, now: &mut Partial, depth: usize) -> Option<()> {
+    fn backquotes(&mut self, now: &mut CommandBuilder, depth: usize) -> Option<()> {
         let mut text = String::new();
         loop {
             match self.next()? {
@@ -302,7 +302,7 @@ impl Scanner {
         Some(())
     }
 
-    fn expansion(&mut self, now: &mut Partial, depth: usize) -> Option<()> {
+    fn expansion(&mut self, now: &mut CommandBuilder, depth: usize) -> Option<()> {
         match self.peek() {
             Some('(') => {
                 self.at += 1;
@@ -315,7 +315,7 @@ impl Scanner {
                 if depth >= MAX_NESTED {
                     return None;
                 }
-                let mut inner = Partial::default();
+                let mut inner = CommandBuilder::default();
                 self.braces(&mut inner, depth + 1)
             }
             Some('\'') => {
@@ -338,7 +338,7 @@ impl Scanner {
     }
 
     /// Reads `${…}`, whose value can hold substitutions.
-    fn braces(&mut self, inner: &mut Partial, depth: usize) -> Option<()> {
+    fn braces(&mut self, inner: &mut CommandBuilder, depth: usize) -> Option<()> {
         loop {
             match self.next()? {
                 '}' => return Some(()),
@@ -347,7 +347,7 @@ impl Scanner {
         }
     }
 
-    fn redirection(&mut self, letter: char, now: &mut Partial, depth: usize) -> Option<()> {
+    fn redirection(&mut self, letter: char, now: &mut CommandBuilder, depth: usize) -> Option<()> {
         // The number before it is a descriptor.
         if now.word.as_ref().is_some_and(|word| word.bytes().all(|it| it.is_ascii_digit())) {
             now.word = None;
@@ -373,7 +373,7 @@ impl Scanner {
     }
 
     /// Reads the delimiter of a here-document.
-    fn document(&mut self, now: &mut Partial) -> Option<()> {
+    fn document(&mut self, now: &mut CommandBuilder) -> Option<()> {
         let has_tabs = self.take('-');
         while matches!(self.peek(), Some(' ' | '\t')) {
             self.at += 1;
@@ -425,7 +425,7 @@ impl Scanner {
                 self.found.extend(pieces_at(&body, depth + 1));
             } else if !document.is_literal {
                 let mut inner = Scanner::new(&body);
-                inner.quoted(None, &mut Partial::default(), depth + 1)?;
+                inner.quoted(None, &mut CommandBuilder::default(), depth + 1)?;
                 self.found.extend(inner.found);
             }
         }

@@ -5,7 +5,7 @@ use bailiwick_platform::launch::levels;
 
 use super::super::command::{Decision, Grant, JudgedCommand};
 use super::super::located_path::LocatedPath;
-use super::super::{Parsed, Scope, closed_words};
+use super::super::{ParsedArguments, Scope, closed_words};
 use super::Stage;
 
 pub const STAGE: Stage =
@@ -28,7 +28,7 @@ pub fn note(judged: Option<&JudgedCommand>) -> String {
 
 pub fn check(
     scope: Option<&Scope>,
-    parsed: &Parsed,
+    parsed: &ParsedArguments,
     folder: Option<&LocatedPath>,
 ) -> Result<Option<JudgedCommand>, Failure> {
     let Some(command) = &parsed.command else { return Ok(None) };

@@ -2,13 +2,13 @@
 
 use bailiwick_contract::{Envelope, Failure, StageName, TargetRule};
 
-use super::super::{Candidate, Parsed};
+use super::super::{Candidate, ParsedArguments};
 use super::Stage;
 
 pub const STAGE: Stage =
     Stage { name: StageName::Input, asks: "Are target, input and options of the operation's form?" };
 
-pub fn check(envelope: &Envelope, candidate: &dyn Candidate) -> Result<Parsed, Failure> {
+pub fn check(envelope: &Envelope, candidate: &dyn Candidate) -> Result<ParsedArguments, Failure> {
     let spec = candidate.spec();
     match (spec.target, envelope.target.as_deref()) {
         (TargetRule::None, Some(_)) => {

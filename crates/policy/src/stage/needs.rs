@@ -2,7 +2,7 @@
 
 use bailiwick_contract::{Capability, Failure, StageName};
 
-use super::super::{CapabilityStatus, Grants, Parsed, Scope};
+use super::super::{CapabilityStatus, Grants, ParsedArguments, Scope};
 use super::{Stage, capability};
 
 pub const STAGE: Stage = Stage {
@@ -11,7 +11,11 @@ pub const STAGE: Stage = Stage {
 };
 
 /// Returns those of them that need approval.
-pub fn check(scope: Option<&Scope>, parsed: &Parsed, grants: &Grants) -> Result<Vec<Capability>, Failure> {
+pub fn check(
+    scope: Option<&Scope>,
+    parsed: &ParsedArguments,
+    grants: &Grants,
+) -> Result<Vec<Capability>, Failure> {
     let mut ask = Vec::new();
     for need in &parsed.needs {
         match grants.level(need.capability) {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bailiwick_contract::{Access, Envelope, Failure, OperationSpec, RawPath, StageName, TargetRule};
 
 use super::super::located_path::LocatedPath;
-use super::super::{AFTER_UNTRUSTED, Parsed, PathRules, Scope};
+use super::super::{AFTER_UNTRUSTED, ParsedArguments, PathRules, Scope};
 use super::Stage;
 
 pub const STAGE: Stage = Stage { name: StageName::Path, asks: "Are all paths in the scope's folders?" };
@@ -47,7 +47,7 @@ pub fn check(
     scope: Option<&Scope>,
     spec: &OperationSpec,
     envelope: &Envelope,
-    parsed: &Parsed,
+    parsed: &ParsedArguments,
     rules: Option<&Arc<PathRules>>,
 ) -> Result<Targets, Failure> {
     let id = envelope.target.clone().filter(|_| spec.target.id_of().is_some());

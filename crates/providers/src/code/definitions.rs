@@ -9,11 +9,11 @@ use std::ops::Range;
 use tree_sitter::{Node, Tree, TreeCursor};
 
 use super::definition::{Definition, Definitions, Position};
-use super::extent::{Extent, Lead, last_row, narrow};
+use super::extent::{Extent, LeadingLines, last_row, narrow};
 use super::kinds::{Candidate, NodeContext, Step, look};
 use super::masked::{completed, has_within, is_within, masked, without_bodies};
 use super::signature::{is_attribute, signature};
-use super::source::{self, Unread};
+use super::source::{self, SourceProblem};
 use super::{arrange, recover};
 use crate::syntax::Language;
 
@@ -29,31 +29,31 @@ const NODES_BETWEEN_QUESTIONS: usize = 4_096;
 /// Finds what a text defines. `stop` is asked often whether to give up.
 ///
 /// # Errors
-/// See [`Unread`].
+/// See [`SourceProblem`].
 pub fn definitions(
     language: Language,
     source: &[u8],
     stop: &dyn Fn() -> bool,
-) -> Result<Definitions, Unread> {
+) -> Result<Definitions, SourceProblem> {
     Ok(with_tree(language, source, stop)?.0)
 }
 
 /// Finds what a text defines. Returns also the tree of the text itself, if that was parsed as it is.
 ///
 /// # Errors
-/// See [`Unread`].
+/// See [`SourceProblem`].
 pub(super) fn with_tree(
     language: Language,
     source: &[u8],
     stop: &dyn Fn() -> bool,
-) -> Result<(Definitions, Option<Tree>), Unread> {
+) -> Result<(Definitions, Option<Tree>), SourceProblem> {
     source::worth_parsing(source)?;
     let masked = masked(language, source);
     let (text, tree) = read(language, &masked.text, stop)?;
     let parsed_whole = !tree.root_node().has_error();
     let look = |text: &[u8], tree: &Tree| of_tree(language, tree, (source, text), &masked.bodies, stop);
     // Where something is wrong outside of them, the bodies of functions may hide what is behind them.
-    let without = |text: &[u8]| -> Result<(Vec<u8>, Tree), Unread> {
+    let without = |text: &[u8]| -> Result<(Vec<u8>, Tree), SourceProblem> {
         let outer = without_bodies(text, &masked.bodies);
         let tree = source::parse(language, &outer, stop)?;
         Ok((outer, tree))
@@ -98,7 +98,7 @@ fn read<'s>(
     language: Language,
     text: &'s [u8],
     stop: &dyn Fn() -> bool,
-) -> Result<(Cow<'s, [u8]>, Tree), Unread> {
+) -> Result<(Cow<'s, [u8]>, Tree), SourceProblem> {
     let tree = source::parse(language, text, stop)?;
     if !tree.root_node().has_error() {
         return Ok((Cow::Borrowed(text), tree));
@@ -140,7 +140,7 @@ fn of_tree(
     (source, text): (&[u8], &[u8]),
     bodies: &[Range<usize>],
     stop: &dyn Fn() -> bool,
-) -> Result<Definitions, Unread> {
+) -> Result<Definitions, SourceProblem> {
     let root = tree.root_node();
     let mut walk = Walk {
         language,
@@ -158,7 +158,7 @@ fn of_tree(
     while let Some(pending) = walk.stack.pop() {
         nodes += 1;
         if nodes % NODES_BETWEEN_QUESTIONS == 0 && stop() {
-            return Err(Unread::Stopped);
+            return Err(SourceProblem::Stopped);
         }
         if nodes > MAX_NODES || walk.list.len() >= MAX_DEFINITIONS {
             return Ok(Definitions { list: walk.list, parsed_whole: false });
@@ -169,17 +169,17 @@ fn of_tree(
 }
 
 /// A node that is to be checked.
-struct Pending<'t> {
+struct PendingNode<'t> {
     node: Node<'t>,
     /// What is above it.
-    lead: Option<Lead>,
+    lead: Option<LeadingLines>,
     container: Option<u32>,
-    outer: Option<Outer<'t>>,
+    outer: Option<Wrapper<'t>>,
 }
 
 /// What is wrapped around a definition.
 #[derive(Clone, Copy)]
-struct Outer<'t> {
+struct Wrapper<'t> {
     node: Node<'t>,
     extent: Extent,
 }
@@ -193,7 +193,7 @@ struct Walk<'t, 's> {
     bodies: &'s [Range<usize>],
     list: Vec<Definition>,
     /// The next node is the last.
-    stack: Vec<Pending<'t>>,
+    stack: Vec<PendingNode<'t>>,
     found: Vec<Candidate<'t>>,
     /// Names of which only the first definition counts, by container.
     seen: HashSet<(Option<u32>, String)>,
@@ -202,7 +202,7 @@ struct Walk<'t, 's> {
 
 impl<'t> Walk<'t, '_> {
     /// Puts the children of a node on the stack, each with the comments and attributes above it.
-    fn enter(&mut self, node: Node<'t>, container: Option<u32>, outer: Option<Outer<'t>>) {
+    fn enter(&mut self, node: Node<'t>, container: Option<u32>, outer: Option<Wrapper<'t>>) {
         let (language, source) = (self.language, self.source);
         // A body begins behind its bracket.
         if node.kind() == "compound_statement"
@@ -211,7 +211,7 @@ impl<'t> Walk<'t, '_> {
             return;
         }
         let below = self.stack.len();
-        let mut lead: Option<Lead> = None;
+        let mut lead: Option<LeadingLines> = None;
         // A comment behind something on its line says nothing of what comes next.
         let mut row_before = container.is_some().then(|| node.start_position().row);
         for child in node.named_children(&mut self.cursor) {
@@ -219,24 +219,24 @@ impl<'t> Walk<'t, '_> {
             if kind.ends_with("comment") {
                 let row = child.start_position().row;
                 if row_before != Some(row) && !is_inner(child, language, source) {
-                    lead = Some(Lead::with(lead, child));
+                    lead = Some(LeadingLines::with(lead, child));
                 }
                 row_before = Some(last_row(child));
                 continue;
             }
             if is_attribute(kind) {
-                lead = Some(Lead::with(lead, child));
+                lead = Some(LeadingLines::with(lead, child));
                 continue;
             }
             let lead = lead.take().and_then(|lead| lead.touching(child));
             row_before = Some(last_row(child));
-            self.stack.push(Pending { node: child, lead, container, outer });
+            self.stack.push(PendingNode { node: child, lead, container, outer });
         }
         self.stack[below..].reverse();
     }
 
-    fn visit(&mut self, pending: Pending<'t>) {
-        let Pending { node, lead, container, outer } = pending;
+    fn visit(&mut self, pending: PendingNode<'t>) {
+        let PendingNode { node, lead, container, outer } = pending;
         if node.is_error() {
             return self.enter(node, container, None);
         }
@@ -250,7 +250,7 @@ impl<'t> Walk<'t, '_> {
             Step::Past => {}
             Step::Into => self.enter(node, container, None),
             Step::Wrap => {
-                let mine = Outer { node, extent: Extent::of(node, lead) };
+                let mine = Wrapper { node, extent: Extent::of(node, lead) };
                 self.enter(node, container, Some(outer.unwrap_or(mine)));
             }
             Step::Found => self.take(lead, container, outer),
@@ -258,7 +258,7 @@ impl<'t> Walk<'t, '_> {
     }
 
     /// Takes what the rules have found at one node into the list.
-    fn take(&mut self, lead: Option<Lead>, container: Option<u32>, outer: Option<Outer<'t>>) {
+    fn take(&mut self, lead: Option<LeadingLines>, container: Option<u32>, outer: Option<Wrapper<'t>>) {
         let all = std::mem::take(&mut self.found);
         let outer = outer.filter(|_| all.len() == 1);
         let mut held = Vec::new();
@@ -277,9 +277,9 @@ impl<'t> Walk<'t, '_> {
     fn add(
         &mut self,
         found: &Candidate<'t>,
-        lead: Option<Lead>,
+        lead: Option<LeadingLines>,
         container: Option<u32>,
-        outer: Option<Outer<'t>>,
+        outer: Option<Wrapper<'t>>,
     ) -> Option<u32> {
         let name = match &found.text {
             Some(text) => text.clone(),

@@ -9,13 +9,13 @@ const MAX_BLANKS: usize = 400;
 
 /// Comments and attributes that are above something, without an empty line between.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Lead {
+pub(super) struct LeadingLines {
     start: usize,
     start_row: usize,
     end_row: usize,
 }
 
-impl Lead {
+impl LeadingLines {
     /// Adds a comment or an attribute to what stood above it, if that touches it.
     pub fn with(above: Option<Self>, node: Node<'_>) -> Self {
         let (start, start_row) = (node.start_byte(), node.start_position().row);
@@ -43,7 +43,7 @@ pub(super) struct Extent {
 
 impl Extent {
     /// Returns the extent of a node and what is above it.
-    pub fn of(node: Node<'_>, lead: Option<Lead>) -> Self {
+    pub fn of(node: Node<'_>, lead: Option<LeadingLines>) -> Self {
         let (start, start_row) =
             lead.map_or((node.start_byte(), node.start_position().row), |lead| (lead.start, lead.start_row));
         Self { start, end: node.end_byte(), start_row, end_row: node.end_position().row }

@@ -36,5 +36,5 @@ pub use language::language_of;
 pub(crate) use references::is_used_in;
 pub use references::{Reference, References, Role, references};
 pub(crate) use source::worth_parsing;
-pub use source::{MAX_BYTES, Unread};
+pub use source::{MAX_BYTES, SourceProblem};
 pub use used::{ReferenceSearch, Use, UsedQuery, used};

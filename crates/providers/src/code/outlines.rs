@@ -9,7 +9,7 @@ use bailiwick_platform::fs::Dir;
 use bailiwick_policy::{OpenedFile, PermittedPath};
 
 use super::index::below;
-use super::{Definitions, MAX_BYTES, Unread, language_of};
+use super::{Definitions, MAX_BYTES, SourceProblem, language_of};
 use crate::parser::ParserPool;
 use crate::threads::for_each;
 
@@ -24,7 +24,7 @@ pub struct OutlineSource {
     /// Its language.
     pub language: Language,
     /// What it defines, or why it was not looked at.
-    pub found: Result<Definitions, Unread>,
+    pub found: Result<Definitions, SourceProblem>,
 }
 
 /// The source files beneath a folder, by path.

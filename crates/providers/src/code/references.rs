@@ -12,7 +12,7 @@ use super::definition::Position;
 use super::definitions::{position, with_tree};
 use super::extent::narrow;
 use super::kind::Kind;
-use super::source::{self, Unread};
+use super::source::{self, SourceProblem};
 use crate::syntax::Language;
 
 /// How many references of one text are told.
@@ -73,13 +73,13 @@ pub struct References {
 /// Finds where a text uses a name. `stop` is asked often whether to give up.
 ///
 /// # Errors
-/// See [`Unread`].
+/// See [`SourceProblem`].
 pub fn references(
     language: Language,
     source: &[u8],
     name: &str,
     stop: &dyn Fn() -> bool,
-) -> Result<References, Unread> {
+) -> Result<References, SourceProblem> {
     let hits = occurrences(source, name.as_bytes(), MAX_REFERENCES);
     if hits.is_empty() {
         return Ok(References { list: Vec::new(), parsed_whole: true });
@@ -133,7 +133,7 @@ struct Search<'s> {
 
 impl Search<'_> {
     /// Goes through a tree once, into nothing but what holds the next place.
-    fn go<'t>(&mut self, tree: &'t Tree, stop: &dyn Fn() -> bool) -> Result<(), Unread> {
+    fn go<'t>(&mut self, tree: &'t Tree, stop: &dyn Fn() -> bool) -> Result<(), SourceProblem> {
         let mut cursor = tree.walk();
         let mut above: Vec<NamedNode<'t>> = Vec::new();
         let mut next = 0;
@@ -141,7 +141,7 @@ impl Search<'_> {
         loop {
             nodes += 1;
             if nodes.is_multiple_of(NODES_BETWEEN_QUESTIONS) && stop() {
-                return Err(Unread::Stopped);
+                return Err(SourceProblem::Stopped);
             }
             let node = cursor.node();
             while self.hits.get(next).is_some_and(|hit| *hit < node.start_byte()) {

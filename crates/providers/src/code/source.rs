@@ -17,7 +17,7 @@ const SMALL_BYTES: usize = 16 << 10;
 
 /// Why a source was not looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Unread {
+pub enum SourceProblem {
     /// It is longer than [`MAX_BYTES`].
     TooLarge,
     /// Its lines are too long to have been written by a person.
@@ -30,7 +30,7 @@ pub enum Unread {
     Unavailable,
 }
 
-impl Unread {
+impl SourceProblem {
     /// Says so in a few words.
     pub const fn describe(self) -> &'static str {
         match self {
@@ -51,14 +51,14 @@ thread_local! {
 ///
 /// # Errors
 /// `TooLarge`, `Minified`.
-pub(crate) fn worth_parsing(source: &[u8]) -> Result<(), Unread> {
+pub(crate) fn worth_parsing(source: &[u8]) -> Result<(), SourceProblem> {
     if source.len() > MAX_BYTES {
-        return Err(Unread::TooLarge);
+        return Err(SourceProblem::TooLarge);
     }
     if source.len() > SMALL_BYTES {
         let lines = memchr::memchr_iter(b'\n', source).count() + 1;
         if source.len() / lines > MAX_LINE_BYTES {
-            return Err(Unread::Minified);
+            return Err(SourceProblem::Minified);
         }
     }
     Ok(())
@@ -67,13 +67,17 @@ pub(crate) fn worth_parsing(source: &[u8]) -> Result<(), Unread> {
 /// Parses a source.
 ///
 /// # Errors
-/// See [`Unread`].
-pub(super) fn parse(language: Language, source: &[u8], stop: &dyn Fn() -> bool) -> Result<Tree, Unread> {
+/// See [`SourceProblem`].
+pub(super) fn parse(
+    language: Language,
+    source: &[u8],
+    stop: &dyn Fn() -> bool,
+) -> Result<Tree, SourceProblem> {
     worth_parsing(source)?;
     PARSER.with_borrow_mut(|parser| {
         if parser.set_language(&language.grammar()).is_err() {
             // Held by a test: every grammar is of a version that the library reads.
-            return Err(Unread::Stopped);
+            return Err(SourceProblem::Stopped);
         }
         let mut rest = |from: usize, _: Point| rest_of(language, source, from);
         let mut progress = |_: &ParseState| match stop() {
@@ -86,6 +90,6 @@ pub(super) fn parse(language: Language, source: &[u8], stop: &dyn Fn() -> bool) 
             // A parse that was stopped would continue with the next source.
             parser.reset();
         }
-        tree.ok_or(Unread::Stopped)
+        tree.ok_or(SourceProblem::Stopped)
     })
 }

@@ -12,7 +12,7 @@ use bailiwick_contract::{Cancel, ErrorCode, Failure};
 use bailiwick_policy::{OpenedFile, PermittedPath};
 
 use super::index::below;
-use super::{MAX_BYTES, Role, Unread, language_of};
+use super::{MAX_BYTES, Role, SourceProblem, language_of};
 use crate::parser::ParserPool;
 use crate::threads::for_each;
 
@@ -164,10 +164,10 @@ fn uses(root: &PermittedPath, path: &[u8], query: &UsedQuery, parsers: &ParserPo
     let language = language_of(path, &text).filter(|language| wanted(*language))?;
     let found = match parsers.references(language, &text, &query.name, cancel) {
         Ok(found) => found,
-        Err(Unread::TooLarge) => return Some(Err("tooLarge")),
-        Err(Unread::Minified) => return Some(Err("minified")),
-        Err(Unread::Stopped) => return Some(Err("tooSlow")),
-        Err(Unread::Failed | Unread::Unavailable) => return Some(Err("failed")),
+        Err(SourceProblem::TooLarge) => return Some(Err("tooLarge")),
+        Err(SourceProblem::Minified) => return Some(Err("minified")),
+        Err(SourceProblem::Stopped) => return Some(Err("tooSlow")),
+        Err(SourceProblem::Failed | SourceProblem::Unavailable) => return Some(Err("failed")),
     };
     let is_whole = found.parsed_whole;
     let chosen = found.list.into_iter().filter(|it| query.roles.is_empty() || query.roles.contains(&it.role));

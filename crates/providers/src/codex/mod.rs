@@ -16,7 +16,7 @@ mod version;
 pub use events::{CommandRow, Events, FileRow, Step, ToolCall, Usage};
 pub use find::Installation;
 pub use login::Login;
-pub use ready::{Available, CodexContext, CodexOptions, Mode, PreparedCodex, is_session_id, look};
+pub use ready::{CodexContext, CodexOptions, CodexSetup, Mode, PreparedCodex, is_session_id, look};
 pub use record::Record;
 pub use sessions::{Session, sessions};
 pub use version::Version;

@@ -26,7 +26,7 @@ use bailiwick_policy::command::PermittedCommand;
 use bailiwick_policy::{AllRoots, PermittedPath, Scope};
 
 use super::login::{AUTH_FILE, person_home};
-use super::settings::{Confines, UserSettings};
+use super::settings::{CommandAccess, UserSettings};
 use super::{Installation, Login, Version, home};
 
 /// The service around a run.
@@ -127,7 +127,7 @@ pub struct PreparedCodex {
 
 /// What there is of Codex for a scope.
 #[derive(Debug, Clone)]
-pub struct Available {
+pub struct CodexSetup {
     /// The version.
     pub version: Version,
     /// By what it is allowed in.
@@ -151,16 +151,16 @@ struct FoundCodex {
 ///
 /// # Errors
 /// `provider_unavailable` with the fix.
-pub async fn look(around: &CodexContext) -> Result<Available, Failure> {
+pub async fn look(around: &CodexContext) -> Result<CodexSetup, Failure> {
     let (version, found) = find(around).await?;
-    Ok(Available { version, login: found.login, level: found.level })
+    Ok(CodexSetup { version, login: found.login, level: found.level })
 }
 
 impl PreparedCodex {
     /// Creates a run ready in a folder of the scope. The command is the one that the policy has judged.
     ///
     /// # Errors
-    /// `provider_unavailable` with the fix; those of the door for the folder.
+    /// `provider_unavailable` with the fix; those of a file for the folder.
     pub async fn make(
         around: &CodexContext,
         command: &PermittedCommand,
@@ -177,7 +177,7 @@ impl PreparedCodex {
             let cwd_path = place.on_disk()?;
             let network = around.scope.commands().hold().network == Network::Full;
             let confined = RunEnvironment::new(&around, &found, &cwd_path, mode)?;
-            let settings = found.taken.confined(&Confines {
+            let settings = found.taken.confined(&CommandAccess {
                 readable: &confined.readable,
                 writable: std::slice::from_ref(&confined.commands_home),
                 denied: &confined.denied,

@@ -58,7 +58,7 @@ pub(super) struct UserSettings {
 
 /// What Codex's commands may reach.
 #[derive(Debug)]
-pub(super) struct Confines<'a> {
+pub(super) struct CommandAccess<'a> {
     /// What they may read, beside the system and the working folder.
     pub readable: &'a [PathBuf],
     /// What they may write too when they may write.
@@ -106,7 +106,7 @@ impl UserSettings {
     }
 
     /// Creates the settings for a scope.
-    pub fn confined(&self, confines: &Confines<'_>) -> String {
+    pub fn confined(&self, confines: &CommandAccess<'_>) -> String {
         let mut document = self.document.clone();
         for (name, setting) in [
             ("approval_policy", "never"),
@@ -128,7 +128,7 @@ impl UserSettings {
     }
 
     /// Keeps what lets Codex in from the programs that it starts.
-    fn environment(&self, confines: &Confines<'_>) -> Item {
+    fn environment(&self, confines: &CommandAccess<'_>) -> Item {
         let key = self.provider.key_variable.as_deref();
         let hidden: Array =
             LOGIN_VARIABLES.iter().copied().chain(["OPENAI_API_KEY", "CODEX_HOME"]).chain(key).collect();
@@ -144,7 +144,7 @@ impl UserSettings {
 }
 
 /// Creates the profile by which Codex holds what it starts: the system's minimum, the working folder, and what is named.
-fn profile(mode: Mode, confines: &Confines<'_>) -> Item {
+fn profile(mode: Mode, confines: &CommandAccess<'_>) -> Item {
     let access = if mode == Mode::WorkspaceWrite { "write" } else { "read" };
     let mut files = Table::new();
     files.insert(":minimal", value("read"));
@@ -206,7 +206,7 @@ mod tests {
     "#;
 
     fn confined(network: bool) -> String {
-        let confines = Confines {
+        let confines = CommandAccess {
             readable: &["/srv/tools".into()],
             writable: &["/srv/home".into()],
             denied: &[],

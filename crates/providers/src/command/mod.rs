@@ -27,7 +27,7 @@ pub(super) use prepare::{
 };
 pub use program::{Program, SearchPath};
 pub(super) use run::not_started;
-pub use run::{Listener, Ran, Run, Running, run};
+pub use run::{CommandEnd, Listener, Run, RunOptions, run};
 pub use shown::{HEAD_SHARE, StreamExcerpt, as_base64, as_text, need, share};
 pub use temporary::remove_abandoned;
 pub(super) use temporary::{make_shared, remove_left};

@@ -14,7 +14,7 @@ use bailiwick_contract::{Containment, ErrorCode, Failure, Joiner, Network, Pipel
 use bailiwick_platform::dirs::Dirs;
 use bailiwick_platform::fs::{FileId, create_private_dir};
 use bailiwick_platform::handle::Handle;
-use bailiwick_platform::launch::kept::{Input, KeptRequest, Lifetime, TerminalSize};
+use bailiwick_platform::launch::kept::{Input, KeeperRequest, Lifetime, TerminalSize};
 use bailiwick_platform::launch::{
     FolderChanges, HiddenPath, InnerSandboxes, LaunchCommand, OverlayPort, PathGrant, ProcessLimits,
     Protected, ProxyPort, SandboxRequest, SetGroupId, Step, hides_files, holds_names,
@@ -145,7 +145,7 @@ pub struct KeeperSettings {
 
 /// What stays with the service of a command that is left to a keeper.
 #[derive(Debug)]
-pub(in super::super) struct KeptRemains {
+pub(in super::super) struct KeeperRest {
     /// To be handed over once the keeper has it.
     pub temporary: Option<TemporaryFolder>,
     /// What is left in the end.
@@ -264,11 +264,11 @@ impl ReadyCommand {
     pub(in super::super) fn into_kept(
         self,
         keeping: KeeperSettings,
-    ) -> Result<(KeptRequest, KeptRemains), Failure> {
+    ) -> Result<(KeeperRequest, KeeperRest), Failure> {
         let KeeperSettings { folder, input, terminal, ring_bytes, lifetime, max_time } = keeping;
         let temporary = self.temporary_folder().map(Path::to_owned);
         let (proxy, proxy_end) = start_proxy(self.egress)?.unzip();
-        let request = KeptRequest {
+        let request = KeeperRequest {
             plan: self.plan,
             environment: self.environment,
             cwd: self.cwd,
@@ -284,7 +284,7 @@ impl ReadyCommand {
             max_time,
             temporary,
         };
-        Ok((request, KeptRemains { temporary: self.temporary, review: self.review, proxy }))
+        Ok((request, KeeperRest { temporary: self.temporary, review: self.review, proxy }))
     }
 }
 
@@ -307,7 +307,7 @@ impl CommandRequest {
     /// Finds the programs, opens the folder, and makes the private home.
     ///
     /// # Errors
-    /// `not_found` and `permission_denied` for programs, those of the door for the folder,
+    /// `not_found` and `permission_denied` for programs, those of a file for the folder,
     /// `provider_unavailable` where the computer cannot hold it as strongly as it must be held.
     pub fn prepare(&self) -> Result<ReadyCommand, Failure> {
         let policy = self.command.hold();

@@ -29,7 +29,7 @@ const BUFFER_BYTES: [usize; 2] = [4_096, 256 << 10];
 pub type Listener<'a> = Box<dyn FnMut(Stream, &[u8]) + Send + 'a>;
 
 /// How a command is run.
-pub struct Running<'a> {
+pub struct RunOptions<'a> {
     /// What it reads on standard input; none means nothing.
     pub stdin: Option<Vec<u8>>,
     /// When its time is over.
@@ -44,7 +44,7 @@ pub struct Running<'a> {
 
 /// How a command ended.
 #[derive(Debug)]
-pub struct Ran {
+pub struct CommandEnd {
     /// Exit, signal, and what held it; none if even killing it was not confirmed in time.
     pub ended: Option<PlanEnd>,
     /// Whether its time was over before it ended on its own.
@@ -67,8 +67,12 @@ pub struct Ran {
 ///
 /// # Errors
 /// `provider_unavailable` where it could not be started as it must be held.
-pub async fn run(launcher: &Launcher, prepared: ReadyCommand, running: Running<'_>) -> Result<Ran, Failure> {
-    let Running { stdin, deadline, stdout, stderr, listener } = running;
+pub async fn run(
+    launcher: &Launcher,
+    prepared: ReadyCommand,
+    running: RunOptions<'_>,
+) -> Result<CommandEnd, Failure> {
+    let RunOptions { stdin, deadline, stdout, stderr, listener } = running;
     let mut listener = listener.unwrap_or_else(|| Box::new(|_, _| {}));
     let run = Run::start(launcher, prepared, stdin, [stdout, stderr]).await?;
     run.finish(deadline, &mut listener).await
@@ -177,7 +181,7 @@ impl Run {
     ///
     /// # Errors
     /// `provider_unavailable` where a later part of it could not be started as it must be held.
-    pub async fn finish(mut self, deadline: Instant, hear: &mut Listener<'_>) -> Result<Ran, Failure> {
+    pub async fn finish(mut self, deadline: Instant, hear: &mut Listener<'_>) -> Result<CommandEnd, Failure> {
         let mut ended = self.wait_for_end(deadline, hear).await;
         let timed_out = ended.is_none();
         if timed_out {
@@ -202,7 +206,7 @@ impl Run {
         };
         let (stdout, stderr) = (self.stdout.capture.finish(), self.stderr.capture.finish());
         let network = self.proxy.as_ref().map(Proxy::usage);
-        Ok(Ran { ended, timed_out, stdout, stderr, elapsed, warnings, network })
+        Ok(CommandEnd { ended, timed_out, stdout, stderr, elapsed, warnings, network })
     }
 
     /// Leaves it to its keeper, which has its job. Returns what was kept of both streams.

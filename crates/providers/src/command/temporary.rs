@@ -11,7 +11,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use bailiwick_contract::id;
-use bailiwick_platform::fs::{DoorError, FileKind, FileLock, RelPath, Root, WritableDir};
+use bailiwick_platform::fs::{FileError, FileKind, FileLock, RelPath, Root, WritableDir};
 
 /// The folder in the home that holds all of them.
 const TEMPORARY: &str = "tmp";
@@ -172,17 +172,17 @@ pub fn remove_left(folder: &Path) {
 }
 
 /// Removes a temporary folder of a home, if it is there.
-fn remove_named(home: &Path, name: &OsStr) -> Result<(), DoorError> {
+fn remove_named(home: &Path, name: &OsStr) -> Result<(), FileError> {
     let removed = open_home(home)
         .and_then(|home| home.open_dir(OsStr::new(TEMPORARY)))
         .and_then(|inside| inside.remove_tree(name));
     match removed {
-        Err(DoorError::NotFound) => Ok(()),
+        Err(FileError::NotFound) => Ok(()),
         other => other,
     }
 }
 
-fn open_home(home: &Path) -> Result<WritableDir, DoorError> {
+fn open_home(home: &Path) -> Result<WritableDir, FileError> {
     Root::open(home)?.open_writable_dir(&RelPath::root())
 }
 
@@ -193,8 +193,8 @@ fn open_or_make(home: &Path) -> io::Result<WritableDir> {
             Ok(stat) if stat.kind == FileKind::Dir => {}
             // A command made something else of it; nothing but commands uses it.
             Ok(_) => home.remove_file(name).and_then(|()| home.make_dir(name))?,
-            Err(DoorError::NotFound) => match home.make_dir(name) {
-                Ok(()) | Err(DoorError::Exists) => {}
+            Err(FileError::NotFound) => match home.make_dir(name) {
+                Ok(()) | Err(FileError::Exists) => {}
                 Err(error) => return Err(error),
             },
             Err(error) => return Err(error),

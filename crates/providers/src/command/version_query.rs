@@ -11,7 +11,7 @@ use bailiwick_platform::launch::Launcher;
 
 use super::capture::Capture;
 use super::prepare::ReadyCommand;
-use super::run::{Running, run};
+use super::run::{RunOptions, run};
 
 /// How much of what a program prints is read.
 const MAX_BYTES: usize = 4_096;
@@ -55,7 +55,7 @@ pub async fn ask(
     prepared: ReadyCommand,
     time: Duration,
 ) -> Result<Option<String>, Failure> {
-    let running = Running {
+    let running = RunOptions {
         stdin: None,
         deadline: Instant::now() + time,
         stdout: Capture::new(MAX_BYTES, 0),

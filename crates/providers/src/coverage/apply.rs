@@ -9,9 +9,9 @@ use std::ffi::OsStr;
 use std::io::{self, Write};
 
 use bailiwick_contract::{ErrorCode, Failure};
-use bailiwick_platform::fs::{ChangeAttributes, DoorError, FileId, FileKind, RelPath, Stat, WritableDir};
+use bailiwick_platform::fs::{ChangeAttributes, FileError, FileId, FileKind, RelPath, Stat, WritableDir};
 use bailiwick_platform::names::OsStrExt;
-use bailiwick_policy::door_failure;
+use bailiwick_policy::file_failure;
 
 use super::node::Node;
 use super::restore::{ChangeState, FolderCache, Restoration, RestoreStep, look};
@@ -42,7 +42,7 @@ impl Restoration<'_> {
     /// Does what is planned.
     ///
     /// # Errors
-    /// `conflict` where something was changed in the same moment, and those of the door. A part may be done then.
+    /// `conflict` where something was changed in the same moment, and those of a file. A part may be done then.
     pub fn apply(&self, held: &LockGuards) -> Result<(), Failure> {
         let mut modes = FinalModes::new();
         let opened = self.open_folders(&mut modes);
@@ -54,17 +54,17 @@ impl Restoration<'_> {
         let set = self.set_modes(&modes);
         done.and(set)?;
         for root in self.roots {
-            root.dir.sync_below().map_err(|error| door_failure(&error, &root.path))?;
+            root.dir.sync_below().map_err(|error| file_failure(&error, &root.path))?;
         }
         Ok(())
     }
 
-    fn failure(&self, step: &RestoreStep, error: &DoorError) -> Failure {
+    fn failure(&self, step: &RestoreStep, error: &FileError) -> Failure {
         let root = self.roots[step.change.root].path.clone();
         let mut names = step.change.path.components().map(OsStr::from_bytes);
         // A path that is closed to clients is not named.
         let path = names.try_fold(root.clone(), |path, name| path.child(name)).unwrap_or(root);
-        door_failure(error, &path)
+        file_failure(error, &path)
     }
 
     fn changed(&self, step: &RestoreStep) -> Failure {
@@ -143,7 +143,7 @@ impl Restoration<'_> {
                 continue;
             }
             self.cancel.check()?;
-            let failed = |error: DoorError| self.failure(step, &error);
+            let failed = |error: FileError| self.failure(step, &error);
             let root = &self.roots[step.change.root].dir;
             let name = step.change.path.file_name().unwrap_or_default();
             let Some(dir) = folders.above(step.change.root, root, &step.change.path).map_err(failed)? else {
@@ -154,7 +154,7 @@ impl Restoration<'_> {
                     sweep_at_once(&folder, held.folder());
                 }
                 dir.remove_dir(name).map_err(|error| match error {
-                    DoorError::NotEmpty | DoorError::NotFound => self.changed(step),
+                    FileError::NotEmpty | FileError::NotFound => self.changed(step),
                     other => failed(other),
                 })?;
                 folders.clear();
@@ -172,7 +172,7 @@ impl Restoration<'_> {
         step: &RestoreStep,
         dir: &WritableDir,
         old: &OsStr,
-        give_back: impl FnOnce(&WritableDir) -> Result<bool, DoorError>,
+        give_back: impl FnOnce(&WritableDir) -> Result<bool, FileError>,
     ) -> Result<(), Failure> {
         let facts = |node: &Node| (node.stat.kind, node.stat.id, node.stat.size, node.stat.modified_ns);
         let expected = step.now.as_ref().map(|now| (facts(now), &now.link));
@@ -202,7 +202,7 @@ impl Restoration<'_> {
         for step in self.pending() {
             let Some(then) = &step.change.before else { continue };
             self.cancel.check()?;
-            let failed = |error: DoorError| self.failure(step, &error);
+            let failed = |error: FileError| self.failure(step, &error);
             let root = &self.roots[step.change.root].dir;
             let name = step.change.path.file_name().unwrap_or_default();
             let dir = folders.above(step.change.root, root, &step.change.path).map_err(failed)?;
@@ -212,7 +212,7 @@ impl Restoration<'_> {
                     let key = (step.change.root, step.change.path.clone());
                     match dir.make_dir(name) {
                         Ok(()) => folders.clear(),
-                        Err(DoorError::Exists) if dir.stat(name).is_ok_and(|it| it.kind == FileKind::Dir) => {
+                        Err(FileError::Exists) if dir.stat(name).is_ok_and(|it| it.kind == FileKind::Dir) => {
                         }
                         Err(error) => return Err(failed(error)),
                     }
@@ -256,9 +256,9 @@ impl Restoration<'_> {
         };
         let content = then.content.as_ref().ok_or_else(gone)?;
         let bytes = self.record.content(content).ok_or_else(gone)?;
-        let failed = |error: DoorError| self.failure(step, &error);
+        let failed = |error: FileError| self.failure(step, &error);
         let mut file = dir.create_file(name, 0o600).map_err(failed)?;
-        let written = file.write_all(&bytes).map_err(|error| failed(into_door(error)));
+        let written = file.write_all(&bytes).map_err(|error| failed(into_file_error(error)));
         let written = written.and_then(|()| {
             file.set_attributes(&then.attributes);
             file.set_modified_ns(then.stat.modified_ns).map_err(failed)?;
@@ -291,12 +291,12 @@ impl Restoration<'_> {
             Ok(true) => Ok(()),
             Ok(false) => {
                 let _ = dir.remove_file(temporary);
-                Err(self.failure(step, &DoorError::Io(io::ErrorKind::Unsupported.into())))
+                Err(self.failure(step, &FileError::Io(io::ErrorKind::Unsupported.into())))
             }
             Err(error) => {
                 let _ = dir.remove_file(temporary);
                 Err(match error {
-                    DoorError::Exists | DoorError::NotFound => self.changed(step),
+                    FileError::Exists | FileError::NotFound => self.changed(step),
                     other => self.failure(step, &other),
                 })
             }
@@ -311,8 +311,8 @@ impl Restoration<'_> {
             // One that is gone needs none.
             let Ok(dir) = root.dir.open_dir_beneath(&above) else { continue };
             match dir.set_entry_mode(name, *mode) {
-                Ok(()) | Err(DoorError::NotFound | DoorError::Symlink) => {}
-                Err(error) => return Err(door_failure(&error, &root.path)),
+                Ok(()) | Err(FileError::NotFound | FileError::Symlink) => {}
+                Err(error) => return Err(file_failure(&error, &root.path)),
             }
         }
         Ok(())
@@ -320,7 +320,7 @@ impl Restoration<'_> {
 }
 
 /// Gives a file that has its content the facts that it had.
-fn set_facts(dir: &WritableDir, name: &OsStr, then: &Node) -> Result<(), DoorError> {
+fn set_facts(dir: &WritableDir, name: &OsStr, then: &Node) -> Result<(), FileError> {
     // Who may not read it now may do so with other bits.
     dir.set_entry_mode(name, then.stat.mode | 0o400)?;
     let opened = dir.open_file(name)?;
@@ -329,10 +329,10 @@ fn set_facts(dir: &WritableDir, name: &OsStr, then: &Node) -> Result<(), DoorErr
     dir.set_entry_mode(name, then.stat.mode)
 }
 
-fn into_door(error: io::Error) -> DoorError {
+fn into_file_error(error: io::Error) -> FileError {
     match error.kind() {
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => DoorError::NoSpace,
-        io::ErrorKind::ReadOnlyFilesystem => DoorError::ReadOnly,
-        _ => DoorError::Io(error),
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => FileError::NoSpace,
+        io::ErrorKind::ReadOnlyFilesystem => FileError::ReadOnly,
+        _ => FileError::Io(error),
     }
 }

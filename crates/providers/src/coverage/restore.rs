@@ -8,8 +8,8 @@ use std::ops::ControlFlow;
 use sha2::{Digest, Sha256};
 
 use bailiwick_contract::{Access, Cancel, Failure};
-use bailiwick_platform::fs::{Attributes, Dir, DoorError, FileKind, RelPath, WritableDir};
-use bailiwick_policy::{WritablePath, door_failure};
+use bailiwick_platform::fs::{Attributes, Dir, FileError, FileKind, RelPath, WritableDir};
+use bailiwick_policy::{WritablePath, file_failure};
 
 use super::apply::OWNER_BITS;
 use super::compare::{Difference, TreeChange};
@@ -73,7 +73,7 @@ impl<'a> Restoration<'a> {
     /// it so: folders may still be open to this user then.
     ///
     /// # Errors
-    /// Those of the door; `cancelled`, `timeout`.
+    /// Those of a file; `cancelled`, `timeout`.
     pub fn plan(
         roots: &'a [RestoreRoot],
         record: &'a TreeRecord,
@@ -97,7 +97,7 @@ impl<'a> Restoration<'a> {
         for change in &record.difference.changes {
             cancel.check()?;
             let root = &roots[change.root];
-            let failed = |error: DoorError| door_failure(&error, &root.path);
+            let failed = |error: FileError| file_failure(&error, &root.path);
             let dir = folders.above(change.root, &root.dir, &change.path).map_err(failed)?;
             let name = change.path.file_name().unwrap_or_default();
             let now = match dir {
@@ -164,7 +164,7 @@ impl<'a> Restoration<'a> {
                 }
                 ControlFlow::Continue(())
             });
-            read.map_err(|error| door_failure(&error, &root.path))?;
+            read.map_err(|error| file_failure(&error, &root.path))?;
         }
         for (root, path) in conflicts {
             let change = TreeChange { root, path, before: None, after: None, relinks: false };
@@ -326,8 +326,8 @@ impl RestoreStep {
         dir: Option<&WritableDir>,
         name: &OsStr,
         made: &HashSet<(usize, &[u8])>,
-    ) -> Result<(), DoorError> {
-        let is_at = |node: &Option<Node>, times: Times| -> Result<bool, DoorError> {
+    ) -> Result<(), FileError> {
+        let is_at = |node: &Option<Node>, times: Times| -> Result<bool, FileError> {
             match (&self.now, node, dir) {
                 (None, None, _) => Ok(true),
                 (Some(now), Some(node), Some(dir)) => is_node(dir, name, now, node, times),
@@ -435,7 +435,7 @@ enum Times {
 }
 
 /// Returns whether what has a name is as it was at another moment.
-fn is_node(dir: &Dir, name: &OsStr, now: &Node, then: &Node, times: Times) -> Result<bool, DoorError> {
+fn is_node(dir: &Dir, name: &OsStr, now: &Node, then: &Node, times: Times) -> Result<bool, FileError> {
     if now.stat.kind != then.stat.kind {
         return Ok(false);
     }
@@ -465,17 +465,17 @@ fn is_node(dir: &Dir, name: &OsStr, now: &Node, then: &Node, times: Times) -> Re
 }
 
 /// Returns whether a file holds a content.
-pub(super) fn holds(dir: &Dir, name: &OsStr, content: &Content) -> Result<bool, DoorError> {
+pub(super) fn holds(dir: &Dir, name: &OsStr, content: &Content) -> Result<bool, FileError> {
     let mut opened = match dir.open_file(name) {
         Ok(opened) => opened,
-        Err(DoorError::NotFound) => return Ok(false),
+        Err(FileError::NotFound) => return Ok(false),
         Err(error) => return Err(error),
     };
     let mut hash = Sha256::new();
     let mut chunk = vec![0; 1 << 17];
     let mut bytes = 0;
     loop {
-        let read = opened.file.read(&mut chunk).map_err(DoorError::Io)?;
+        let read = opened.file.read(&mut chunk).map_err(FileError::Io)?;
         if read == 0 {
             return Ok(bytes == content.bytes && <[u8; 32]>::from(hash.finalize()) == content.sha256);
         }
@@ -488,10 +488,10 @@ pub(super) fn holds(dir: &Dir, name: &OsStr, content: &Content) -> Result<bool, 
 }
 
 /// Returns what has a name; `None` for nothing.
-pub(super) fn look(dir: &Dir, name: &OsStr) -> Result<Option<Node>, DoorError> {
+pub(super) fn look(dir: &Dir, name: &OsStr) -> Result<Option<Node>, FileError> {
     let stat = match dir.stat(name) {
         Ok(stat) => stat,
-        Err(DoorError::NotFound) => return Ok(None),
+        Err(FileError::NotFound) => return Ok(None),
         Err(error) => return Err(error),
     };
     let mut node = Node::of(stat);
@@ -514,12 +514,12 @@ impl FolderCache {
         root: usize,
         dir: &WritableDir,
         path: &RelPath,
-    ) -> Result<Option<&WritableDir>, DoorError> {
-        let folder = path.parent().ok_or(DoorError::Outside)?;
+    ) -> Result<Option<&WritableDir>, FileError> {
+        let folder = path.parent().ok_or(FileError::Outside)?;
         if self.last.as_ref().is_none_or(|(known, path, _)| *known != root || *path != folder) {
             let opened = match dir.open_dir_beneath(&folder) {
                 Ok(opened) => Some(opened),
-                Err(DoorError::NotFound | DoorError::NotADirectory | DoorError::Symlink) => None,
+                Err(FileError::NotFound | FileError::NotADirectory | FileError::Symlink) => None,
                 Err(error) => return Err(error),
             };
             self.last = Some((root, folder, opened));

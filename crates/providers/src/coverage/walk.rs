@@ -11,7 +11,7 @@ use std::time::{Instant, SystemTime};
 use sha2::{Digest, Sha256};
 
 use bailiwick_contract::Cancel;
-use bailiwick_platform::fs::{Attributes, Dir, DoorError, FileId, FileKind, FolderWatch, RelPath, Stat};
+use bailiwick_platform::fs::{Attributes, Dir, FileError, FileId, FileKind, FolderWatch, RelPath, Stat};
 use bailiwick_platform::machine::user_id;
 use bailiwick_platform::names::OsStrExt;
 
@@ -59,7 +59,7 @@ struct FolderFacts {
 }
 
 /// What became of a folder that was to be entered.
-enum Visit {
+enum FolderOutcome {
     Read(FolderFacts),
     /// It is gone, or something else by now.
     Gone,
@@ -94,7 +94,7 @@ impl Walk<'_> {
             let mut below = Vec::new();
             for ((path, _), visit) in level.iter().zip(visits) {
                 match visit {
-                    Some(Visit::Read(facts)) => {
+                    Some(FolderOutcome::Read(facts)) => {
                         let path = path.as_bytes();
                         if facts.is_git_dir {
                             state.git_dirs.insert(path.into());
@@ -103,9 +103,9 @@ impl Walk<'_> {
                         state.left_out.extend(facts.left_out);
                         below.extend(facts.folders);
                     }
-                    Some(Visit::Gone) => gone.push(path.clone()),
-                    Some(Visit::Unread) => self.add_unread(&mut state, path.as_bytes()),
-                    Some(Visit::TooMuch) | None => return state,
+                    Some(FolderOutcome::Gone) => gone.push(path.clone()),
+                    Some(FolderOutcome::Unread) => self.add_unread(&mut state, path.as_bytes()),
+                    Some(FolderOutcome::TooMuch) | None => return state,
                 }
             }
             level = below;
@@ -138,18 +138,18 @@ struct Visitor<'a> {
 }
 
 impl Visitor<'_> {
-    fn visit(&self, path: &RelPath, is_in_git_dir: bool) -> Visit {
+    fn visit(&self, path: &RelPath, is_in_git_dir: bool) -> FolderOutcome {
         if Instant::now() >= self.walk.until {
-            return Visit::TooMuch;
+            return FolderOutcome::TooMuch;
         }
         let opened = match path.is_root() {
             true => None,
             false => match self.root.open_dir_beneath(path) {
                 Ok(dir) => Some(dir),
-                Err(DoorError::NotFound | DoorError::NotADirectory | DoorError::Symlink) => {
-                    return Visit::Gone;
+                Err(FileError::NotFound | FileError::NotADirectory | FileError::Symlink) => {
+                    return FolderOutcome::Gone;
                 }
-                Err(_) => return Visit::Unread,
+                Err(_) => return FolderOutcome::Unread,
             },
         };
         let dir = opened.as_ref().unwrap_or(self.root);
@@ -172,13 +172,13 @@ impl Visitor<'_> {
             }
         };
         if self.count.fetch_add(names.len(), Ordering::Relaxed) + names.len() > MAX_ENTRIES {
-            return Visit::TooMuch;
+            return FolderOutcome::TooMuch;
         }
         if !is_listed {
-            return Visit::Unread;
+            return FolderOutcome::Unread;
         }
         names.sort_unstable();
-        Visit::Read(self.read(dir, path, &names, version, is_in_git_dir))
+        FolderOutcome::Read(self.read(dir, path, &names, version, is_in_git_dir))
     }
 
     /// Returns which version of a folder this is; `None` where a name that comes or goes might not make it another one.

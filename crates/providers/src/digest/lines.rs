@@ -9,7 +9,7 @@ const LINE_BYTES: usize = 8_192;
 #[derive(Debug, Default)]
 pub struct Lines {
     stripper: Stripper,
-    cutter: Cutter,
+    cutter: LineSplitter,
 }
 
 impl Lines {
@@ -29,7 +29,7 @@ impl Lines {
 
 /// Cuts text at line feeds.
 #[derive(Debug, Default)]
-struct Cutter {
+struct LineSplitter {
     /// The beginning of the line that is not yet ended.
     line: Vec<u8>,
     /// Its bytes in all.
@@ -38,7 +38,7 @@ struct Cutter {
     returned: bool,
 }
 
-impl Cutter {
+impl LineSplitter {
     fn push(&mut self, mut text: &[u8], each: &mut impl FnMut(&str, u64)) {
         while !text.is_empty() {
             let Some(at) = memchr::memchr2(b'\n', b'\r', text) else {

@@ -11,7 +11,7 @@ use bailiwick_platform::launch::Launcher;
 use bailiwick_platform::screen::{DisplaySelection, Displays, Sources, X11_SOCKETS};
 use bailiwick_policy::Scope;
 
-use super::start::{DisplayOrder, PrivateDisplay, Running};
+use super::start::{DisplayOrder, PrivateDisplay, RunningDisplay};
 use crate::elements::Elements;
 
 /// How many displays a caller may have in a scope at a time.
@@ -57,7 +57,7 @@ impl DisplayOwner {
 struct OwnedDisplays {
     desktop: Desktop,
     folder: PathBuf,
-    running: Vec<Running>,
+    running: Vec<RunningDisplay>,
     /// How many are being started.
     starting: usize,
 }
@@ -161,7 +161,7 @@ impl PrivateDisplays {
     }
 
     /// Forgets a display, which has ended or is about to.
-    pub(super) fn take(&self, owner: &DisplayOwner, id: &str) -> Option<Running> {
+    pub(super) fn take(&self, owner: &DisplayOwner, id: &str) -> Option<RunningDisplay> {
         let mut owners = self.owners();
         let running = &mut owners.get_mut(owner)?.running;
         let at = running.iter().position(|it| it.display.id == id)?;

@@ -87,13 +87,13 @@ pub struct DisplayAccess {
 
 /// A display that runs. Dropping it kills its programs.
 #[derive(Debug)]
-pub(super) struct Running {
+pub(super) struct RunningDisplay {
     pub display: PrivateDisplay,
     stop: Option<oneshot::Sender<()>>,
     life: Option<JoinHandle<()>>,
 }
 
-impl Drop for Running {
+impl Drop for RunningDisplay {
     fn drop(&mut self) {
         // Where nobody waits for the end, the programs are killed with their jobs.
         if let (Some(life), Some(_)) = (&self.life, &self.stop) {
@@ -102,7 +102,7 @@ impl Drop for Running {
     }
 }
 
-impl Running {
+impl RunningDisplay {
     /// Ends it, and waits until nothing is left.
     pub async fn end(mut self) {
         drop(self.stop.take());
@@ -120,7 +120,7 @@ pub(super) async fn start(
     folder: &Path,
     count: u32,
     order: DisplayOrder,
-) -> Result<Running, Failure> {
+) -> Result<RunningDisplay, Failure> {
     let (dirs, cookies) = (displays.dirs.clone(), folder.to_owned());
     let (scope, roots) = (Arc::clone(&order.scope), order.roots.clone());
     let look = move || {
@@ -238,7 +238,7 @@ fn lasting(
     started: StartedPrograms,
     order: &DisplayOrder,
     programs: &DisplayPrograms,
-) -> Running {
+) -> RunningDisplay {
     let StartedPrograms { mut server, others, access } = started;
     let (id, started_at_ms) = (format!(":{}", place.number()), time::now_ms());
     let max_ms = i64::try_from(order.max_time.as_millis()).unwrap_or(i64::MAX);
@@ -271,7 +271,7 @@ fn lasting(
             running.life = None;
         }
     });
-    Running { display, stop: Some(stop), life: Some(life) }
+    RunningDisplay { display, stop: Some(stop), life: Some(life) }
 }
 
 /// Waits until the server answers, and the bus listens. Returns whether they do; else the server has ended.

@@ -6,7 +6,7 @@ use std::io::{self, ErrorKind};
 use tokio::net::TcpStream;
 
 use super::gate::{Destination, Refusal};
-use super::head::{AnswerHead, Body, Buffered, RequestHead, number};
+use super::head::{AnswerHead, Body, BufferedConnection, RequestHead, number};
 use super::relay::{copy_exactly, copy_to_end, counted, end};
 use super::usage::HostCounter;
 
@@ -15,7 +15,7 @@ const MAX_CHUNK_LINE: usize = 32;
 
 /// Passes a request on, and its answer back. A refusal means that nothing of an answer has gone to the program.
 pub(super) async fn exchange(
-    client: &mut Buffered<TcpStream>,
+    client: &mut BufferedConnection<TcpStream>,
     host: TcpStream,
     counter: &HostCounter,
     request: &RequestHead,
@@ -26,11 +26,12 @@ pub(super) async fn exchange(
         ..Refusal::malformed(&format!("`{destination}` has ended the connection: {error}"))
     };
     let (reader, mut writer) = host.into_split();
-    let mut answer = Buffered::new(reader, client.patience);
+    let mut answer = BufferedConnection::new(reader, client.patience);
     counted(&mut writer, &request.encode(destination, path), &counter.sent).await.map_err(lost)?;
-    let Buffered { stream, bytes, patience } = client;
+    let BufferedConnection { stream, bytes, patience } = client;
     let (client_reader, mut client_writer) = stream.split();
-    let mut body = Buffered { stream: client_reader, bytes: std::mem::take(bytes), patience: *patience };
+    let mut body =
+        BufferedConnection { stream: client_reader, bytes: std::mem::take(bytes), patience: *patience };
     let sending = async {
         let sent = match request.body {
             Body::Length(length) => copy_exactly(&mut body, &mut writer, length, &counter.sent).await,
@@ -78,7 +79,7 @@ pub(super) async fn exchange(
 
 /// Passes a body in chunks on, up to its last one, each read and written again.
 async fn copy_chunks(
-    body: &mut Buffered<impl tokio::io::AsyncRead + Unpin>,
+    body: &mut BufferedConnection<impl tokio::io::AsyncRead + Unpin>,
     writer: &mut (impl tokio::io::AsyncWrite + Unpin),
     counter: &HostCounter,
 ) -> io::Result<()> {
@@ -100,7 +101,7 @@ async fn copy_chunks(
 }
 
 /// Takes a line of hexadecimal digits, without the CR LF at its end. Anything else ends the request at once.
-async fn take_line(body: &mut Buffered<impl tokio::io::AsyncRead + Unpin>) -> io::Result<Vec<u8>> {
+async fn take_line(body: &mut BufferedConnection<impl tokio::io::AsyncRead + Unpin>) -> io::Result<Vec<u8>> {
     loop {
         let end = body.bytes.iter().position(|byte| !byte.is_ascii_hexdigit());
         match end.map(|end| (end, &body.bytes[end..])) {

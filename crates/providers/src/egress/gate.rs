@@ -30,18 +30,18 @@ const MAX_ADDRESSES: usize = 8;
 /// Finds the addresses of names.
 pub trait Resolve: fmt::Debug + Send + Sync {
     /// Returns the addresses of a name, each with the port.
-    fn resolve<'a>(&'a self, name: &'a str, port: u16) -> Resolving<'a>;
+    fn resolve<'a>(&'a self, name: &'a str, port: u16) -> ResolveFuture<'a>;
 }
 
 /// The addresses, when they are known.
-pub type Resolving<'a> = Pin<Box<dyn Future<Output = io::Result<Vec<SocketAddr>>> + Send + 'a>>;
+pub type ResolveFuture<'a> = Pin<Box<dyn Future<Output = io::Result<Vec<SocketAddr>>> + Send + 'a>>;
 
 /// The resolver of the computer.
 #[derive(Debug)]
 pub(super) struct SystemResolver;
 
 impl Resolve for SystemResolver {
-    fn resolve<'a>(&'a self, name: &'a str, port: u16) -> Resolving<'a> {
+    fn resolve<'a>(&'a self, name: &'a str, port: u16) -> ResolveFuture<'a> {
         Box::pin(async move { Ok(tokio::net::lookup_host((name, port)).await?.collect()) })
     }
 }

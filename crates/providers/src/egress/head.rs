@@ -16,14 +16,14 @@ const MAX_FIELDS: usize = 100;
 
 /// A connection with what was read of it and not used.
 #[derive(Debug)]
-pub(super) struct Buffered<S> {
+pub(super) struct BufferedConnection<S> {
     pub(super) stream: S,
     pub(super) bytes: Vec<u8>,
     /// How long a head or a greeting may take to arrive.
     pub(super) patience: Duration,
 }
 
-impl<S: AsyncRead + Unpin> Buffered<S> {
+impl<S: AsyncRead + Unpin> BufferedConnection<S> {
     pub(super) const fn new(stream: S, patience: Duration) -> Self {
         Self { stream, bytes: Vec::new(), patience }
     }

@@ -6,7 +6,7 @@
 use tokio::io::AsyncRead;
 
 use super::gate::Refusal;
-use super::head::Buffered;
+use super::head::BufferedConnection;
 
 /// The longest greeting with its records, in bytes.
 const MAX_BYTES: usize = 64 << 10;
@@ -35,7 +35,7 @@ const RANDOM_AT: usize = MESSAGE_HEAD + 2;
 
 /// What a greeting says.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Hello {
+pub(super) struct ClientHello {
     pub(super) server_name: Option<String>,
     /// Whether a part of it is encrypted, with a name of its own.
     pub(super) is_encrypted: bool,
@@ -71,7 +71,9 @@ fn broken() -> Refusal {
 }
 
 /// Reads until a greeting is there as a whole. Nothing is taken out of the buffer.
-pub(super) async fn read<S: AsyncRead + Unpin>(client: &mut Buffered<S>) -> Result<Hello, Refusal> {
+pub(super) async fn read<S: AsyncRead + Unpin>(
+    client: &mut BufferedConnection<S>,
+) -> Result<ClientHello, Refusal> {
     let patience = client.patience;
     let reading = async {
         loop {
@@ -91,7 +93,7 @@ pub(super) async fn read<S: AsyncRead + Unpin>(client: &mut Buffered<S>) -> Resu
 }
 
 /// Finds a greeting in the records of a connection: `None` while a part is missing.
-fn find(bytes: &[u8]) -> Result<Option<Hello>, Refusal> {
+fn find(bytes: &[u8]) -> Result<Option<ClientHello>, Refusal> {
     let (mut at, mut message) = (0, Vec::new());
     while let Some((head, rest)) = bytes[at..].split_first_chunk::<HEAD>() {
         let length = usize::from(u16::from_be_bytes([head[3], head[4]]));
@@ -119,7 +121,7 @@ fn find(bytes: &[u8]) -> Result<Option<Hello>, Refusal> {
     Ok(None)
 }
 
-fn parse(body: &[u8], length: usize) -> Result<Hello, Refusal> {
+fn parse(body: &[u8], length: usize) -> Result<ClientHello, Refusal> {
     let mut reader = Reader(body);
     // Version and random.
     reader.take(2 + 32)?;
@@ -144,7 +146,7 @@ fn parse(body: &[u8], length: usize) -> Result<Hello, Refusal> {
             _ => {}
         }
     }
-    Ok(Hello { server_name, is_encrypted, length })
+    Ok(ClientHello { server_name, is_encrypted, length })
 }
 
 /// Reads the one name of a list of names.

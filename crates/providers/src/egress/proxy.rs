@@ -12,7 +12,7 @@ use bailiwick_platform::launch::ProxyPort;
 
 use super::exchange::exchange;
 use super::gate::{Egress, Gate, Refusal};
-use super::head::{Buffered, RequestHead, Target};
+use super::head::{BufferedConnection, RequestHead, Target};
 use super::relay::end;
 use super::usage::{NetworkUse, Usage};
 use super::{socks, tunnel};
@@ -89,7 +89,7 @@ async fn serve(listener: TcpListener, gate: Arc<Gate>) {
 
 async fn answer(gate: &Gate, stream: TcpStream) -> io::Result<()> {
     let _ = stream.set_nodelay(true);
-    let mut client = Buffered::new(stream, gate.patience());
+    let mut client = BufferedConnection::new(stream, gate.patience());
     match tokio::time::timeout(gate.patience(), client.fill_to(1)).await {
         Ok(Ok(true)) => {}
         Ok(_) | Err(_) => return Ok(()),
@@ -101,7 +101,7 @@ async fn answer(gate: &Gate, stream: TcpStream) -> io::Result<()> {
     }
 }
 
-async fn over_socks(gate: &Gate, mut client: Buffered<TcpStream>) -> io::Result<()> {
+async fn over_socks(gate: &Gate, mut client: BufferedConnection<TcpStream>) -> io::Result<()> {
     let read = tokio::time::timeout(gate.patience(), socks::read(&mut client)).await;
     let destination = match read {
         Ok(Ok(destination)) => destination,
@@ -125,7 +125,7 @@ async fn over_socks(gate: &Gate, mut client: Buffered<TcpStream>) -> io::Result<
     }
 }
 
-async fn over_http(gate: &Gate, mut client: Buffered<TcpStream>) -> io::Result<()> {
+async fn over_http(gate: &Gate, mut client: BufferedConnection<TcpStream>) -> io::Result<()> {
     let read = match client.take_head().await {
         Ok(head) => RequestHead::parse(&head),
         Err(refusal) => Err(refusal),

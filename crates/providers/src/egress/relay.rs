@@ -8,7 +8,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::Instant;
 
-use super::head::Buffered;
+use super::head::BufferedConnection;
 use super::usage::HostCounter;
 
 /// How long nothing may come from either end.
@@ -47,8 +47,8 @@ impl Activity {
 
 /// Passes bytes on until both ends have closed. What is in the buffers was read before, and goes first.
 pub(super) async fn relay(
-    client: Buffered<TcpStream>,
-    host: Buffered<TcpStream>,
+    client: BufferedConnection<TcpStream>,
+    host: BufferedConnection<TcpStream>,
     counter: &HostCounter,
 ) -> io::Result<()> {
     let activity = Activity { began: Instant::now(), last_ms: AtomicU64::new(0) };
@@ -117,7 +117,7 @@ pub(super) async fn counted(
 
 /// Passes so many bytes on. Returns whether they all came.
 pub(super) async fn copy_exactly(
-    from: &mut Buffered<impl AsyncRead + Unpin>,
+    from: &mut BufferedConnection<impl AsyncRead + Unpin>,
     to: &mut (impl AsyncWrite + Unpin),
     mut length: u64,
     counter: &AtomicU64,
@@ -140,7 +140,7 @@ pub(super) async fn copy_exactly(
 
 /// Passes all on that comes until the end of a connection.
 pub(super) async fn copy_to_end(
-    from: &mut Buffered<impl AsyncRead + Unpin>,
+    from: &mut BufferedConnection<impl AsyncRead + Unpin>,
     to: &mut (impl AsyncWrite + Unpin),
     counter: &AtomicU64,
 ) -> io::Result<()> {

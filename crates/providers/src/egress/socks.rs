@@ -10,7 +10,7 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use bailiwick_policy::command::HostName;
 
 use super::gate::{Destination, Refusal};
-use super::head::Buffered;
+use super::head::BufferedConnection;
 
 pub(super) const VERSION: u8 = 5;
 const NO_LOGIN: u8 = 0;
@@ -28,7 +28,7 @@ pub(super) enum Reply {
 
 /// Reads where a program wants to go. Nothing has been answered but the method.
 pub(super) async fn read<S: AsyncRead + AsyncWrite + Unpin>(
-    client: &mut Buffered<S>,
+    client: &mut BufferedConnection<S>,
 ) -> Result<Destination, Refusal> {
     let methods = take_with_length(client, 1).await?;
     if !methods[2..].contains(&NO_LOGIN) {
@@ -73,7 +73,7 @@ pub(super) async fn read<S: AsyncRead + AsyncWrite + Unpin>(
 }
 
 /// Answers a request.
-pub(super) async fn answer<S: AsyncWrite + Unpin>(client: &mut Buffered<S>, reply: Reply) {
+pub(super) async fn answer<S: AsyncWrite + Unpin>(client: &mut BufferedConnection<S>, reply: Reply) {
     // From where is nobody's business.
     let _ = client.stream.write_all(&[VERSION, reply as u8, 0, 1, 0, 0, 0, 0, 0, 0]).await;
 }
@@ -82,7 +82,10 @@ fn broken() -> Refusal {
     Refusal::malformed("the SOCKS5 request cannot be read")
 }
 
-async fn take<S: AsyncRead + Unpin>(client: &mut Buffered<S>, length: usize) -> Result<Vec<u8>, Refusal> {
+async fn take<S: AsyncRead + Unpin>(
+    client: &mut BufferedConnection<S>,
+    length: usize,
+) -> Result<Vec<u8>, Refusal> {
     if !client.fill_to(length).await.unwrap_or(false) {
         return Err(broken());
     }
@@ -91,7 +94,7 @@ async fn take<S: AsyncRead + Unpin>(client: &mut Buffered<S>, length: usize) -> 
 
 /// Takes bytes of which one says how many follow it.
 async fn take_with_length<S: AsyncRead + Unpin>(
-    client: &mut Buffered<S>,
+    client: &mut BufferedConnection<S>,
     at: usize,
 ) -> Result<Vec<u8>, Refusal> {
     if !client.fill_to(at + 1).await.unwrap_or(false) {

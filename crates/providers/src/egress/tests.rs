@@ -11,7 +11,7 @@ use tokio::net::{TcpListener, TcpStream};
 
 use bailiwick_policy::command::HostRules;
 
-use super::gate::Resolving;
+use super::gate::ResolveFuture;
 use super::{Egress, NetworkUse, Proxy, Resolve};
 
 /// More than anything takes here, however busy the computer is.
@@ -22,7 +22,7 @@ const LONG: Duration = Duration::from_secs(60);
 struct Answers(Mutex<VecDeque<Vec<SocketAddr>>>);
 
 impl Resolve for Answers {
-    fn resolve<'a>(&'a self, _: &'a str, port: u16) -> Resolving<'a> {
+    fn resolve<'a>(&'a self, _: &'a str, port: u16) -> ResolveFuture<'a> {
         let mut answers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let answer = if answers.len() > 1 { answers.pop_front() } else { answers.front().cloned() };
         // A resolver has no say in the port.

@@ -9,8 +9,8 @@ use bailiwick_policy::command::{HostName, is_usual_port};
 
 use super::exchange::exchange;
 use super::gate::{Destination, Gate, Refusal};
-use super::head::{Buffered, RequestHead, Target};
-use super::hello::{self, Hello};
+use super::head::{BufferedConnection, RequestHead, Target};
+use super::hello::{self, ClientHello};
 use super::proxy::refuse_over_http;
 use super::relay::{counted, relay};
 use super::usage::HostCounter;
@@ -20,7 +20,7 @@ const MAX_METHOD: usize = 16;
 
 /// What is spoken in a tunnel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Spoken {
+enum TunnelProtocol {
     Tls,
     Http,
     Other,
@@ -29,25 +29,25 @@ enum Spoken {
 /// Passes on what is said in a tunnel, once it is known to be for its host.
 pub(super) async fn run(
     gate: &Gate,
-    mut client: Buffered<TcpStream>,
+    mut client: BufferedConnection<TcpStream>,
     host: TcpStream,
     counter: &HostCounter,
     destination: &Destination,
 ) -> io::Result<()> {
-    let mut host = Buffered::new(host, client.patience);
+    let mut host = BufferedConnection::new(host, client.patience);
     let refused = match spoken(&mut client, &mut host, destination).await {
-        Ok(Spoken::Tls) => match greet(&mut client, &mut host, counter, destination).await {
+        Ok(TunnelProtocol::Tls) => match greet(&mut client, &mut host, counter, destination).await {
             Ok(()) => return relay(client, host, counter).await,
             Err(refusal) => refusal,
         },
-        Ok(Spoken::Http) => match talk(&mut client, host.stream, counter, destination).await {
+        Ok(TunnelProtocol::Http) => match talk(&mut client, host.stream, counter, destination).await {
             Ok(()) => return Ok(()),
             Err(refusal) => {
                 refuse_over_http(&mut client.stream, &refusal).await;
                 refusal
             }
         },
-        Ok(Spoken::Other) => return relay(client, host, counter).await,
+        Ok(TunnelProtocol::Other) => return relay(client, host, counter).await,
         Err(refusal) => refusal,
     };
     gate.usage.refuse(destination, &refused);
@@ -56,10 +56,10 @@ pub(super) async fn run(
 
 /// Finds out what is spoken. At a port that was named for its own sake it may be anything.
 async fn spoken(
-    client: &mut Buffered<TcpStream>,
-    host: &mut Buffered<TcpStream>,
+    client: &mut BufferedConnection<TcpStream>,
+    host: &mut BufferedConnection<TcpStream>,
     destination: &Destination,
-) -> Result<Spoken, Refusal> {
+) -> Result<TunnelProtocol, Refusal> {
     let (is_usual, patience) = (is_usual_port(destination.port), client.patience);
     let finding = async {
         loop {
@@ -70,13 +70,13 @@ async fn spoken(
                 came = client.fill() => if !came.unwrap_or(false) { return None },
                 // In TLS and HTTP it is never the host that begins.
                 came = host.fill(), if !is_usual && client.bytes.is_empty() => {
-                    return came.unwrap_or(false).then_some(Spoken::Other);
+                    return came.unwrap_or(false).then_some(TunnelProtocol::Other);
                 }
             }
         }
     };
     match tokio::time::timeout(patience, finding).await {
-        Ok(Some(Spoken::Other)) if is_usual => Err(Refusal::forbidden(format!(
+        Ok(Some(TunnelProtocol::Other)) if is_usual => Err(Refusal::forbidden(format!(
             "only TLS and HTTP are passed on to the port {} of `{}`",
             destination.port, destination.host
         ))),
@@ -87,24 +87,24 @@ async fn spoken(
 }
 
 /// Returns what a connection that begins so speaks; none while that is open.
-fn begins(bytes: &[u8]) -> Option<Spoken> {
+fn begins(bytes: &[u8]) -> Option<TunnelProtocol> {
     if hello::is_hello(*bytes.first()?) {
-        return Some(Spoken::Tls);
+        return Some(TunnelProtocol::Tls);
     }
     let method = bytes.iter().take(MAX_METHOD).position(|byte| !byte.is_ascii_uppercase());
     match method {
         // `PRI * HTTP/2.0` is refused as a request.
-        Some(end) if end > 0 && bytes[end] == b' ' => Some(Spoken::Http),
-        Some(_) => Some(Spoken::Other),
-        None if bytes.len() >= MAX_METHOD => Some(Spoken::Other),
+        Some(end) if end > 0 && bytes[end] == b' ' => Some(TunnelProtocol::Http),
+        Some(_) => Some(TunnelProtocol::Other),
+        None if bytes.len() >= MAX_METHOD => Some(TunnelProtocol::Other),
         None => None,
     }
 }
 
 /// Checks the greeting of TLS, and the one after it if the host asks for another.
 async fn greet(
-    client: &mut Buffered<TcpStream>,
-    host: &mut Buffered<TcpStream>,
+    client: &mut BufferedConnection<TcpStream>,
+    host: &mut BufferedConnection<TcpStream>,
     counter: &HostCounter,
     destination: &Destination,
 ) -> Result<(), Refusal> {
@@ -135,7 +135,7 @@ async fn greet(
     Ok(())
 }
 
-fn check(hello: &Hello, destination: &Destination, counter: &HostCounter) -> Result<(), Refusal> {
+fn check(hello: &ClientHello, destination: &Destination, counter: &HostCounter) -> Result<(), Refusal> {
     if hello.is_encrypted {
         counter.encrypted_hello.store(true, Ordering::Relaxed);
     }
@@ -155,7 +155,7 @@ fn check(hello: &Hello, destination: &Destination, counter: &HostCounter) -> Res
 
 /// Passes one request on that is made in a tunnel.
 async fn talk(
-    client: &mut Buffered<TcpStream>,
+    client: &mut BufferedConnection<TcpStream>,
     host: TcpStream,
     counter: &HostCounter,
     destination: &Destination,

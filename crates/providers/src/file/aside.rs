@@ -7,7 +7,7 @@ use std::ffi::{OsStr, OsString};
 
 use bailiwick_contract::{Cancel, Failure};
 use bailiwick_platform::fs::{
-    ChangeAttributes, Dir, DoorError, FileKind, NO_USER, RelPath, Stat, WritableDir,
+    ChangeAttributes, Dir, FileError, FileKind, NO_USER, RelPath, Stat, WritableDir,
 };
 use bailiwick_platform::machine::user_id;
 use bailiwick_policy::PermittedPath;
@@ -36,7 +36,7 @@ pub struct Slot {
 
 /// What a change replaces or removes, and what comes in its place.
 #[derive(Debug, Clone, Copy)]
-pub struct Outgoing<'a> {
+pub struct ReplacedContent<'a> {
     /// What goes; `None` if the name is free.
     pub old: Option<&'a WholeTree>,
     /// What comes; `None` if the name is free afterwards.
@@ -48,7 +48,7 @@ pub struct Outgoing<'a> {
 }
 
 /// Keeps what goes, right before it goes. All of it is on disk then; where it returns a slot, what goes is put there.
-pub type Keep<'a> = dyn FnMut(&Outgoing<'_>) -> Result<Option<Slot>, Failure> + 'a;
+pub type KeepFunction<'a> = dyn FnMut(&ReplacedContent<'_>) -> Result<Option<Slot>, Failure> + 'a;
 
 /// A thing with all that is in it, looked through.
 #[derive(Debug)]
@@ -90,10 +90,10 @@ impl WholeTree {
     /// # Errors
     /// Those of [`Survey::of_kept`].
     pub fn kept(slot: &Slot, path: &PermittedPath, cancel: &Cancel) -> Result<Option<Self>, Failure> {
-        let failed = |error: DoorError| bailiwick_policy::door_failure(&error, path);
+        let failed = |error: FileError| bailiwick_policy::file_failure(&error, path);
         let stat = match slot.dir.stat(&slot.name) {
             Ok(stat) => stat,
-            Err(DoorError::NotFound) => return Ok(None),
+            Err(FileError::NotFound) => return Ok(None),
             Err(error) => return Err(failed(error)),
         };
         let survey = match stat.kind {
@@ -103,7 +103,7 @@ impl WholeTree {
         Self::of(&slot.dir, &slot.name, stat, survey).map(Some).map_err(failed)
     }
 
-    pub(super) fn of(dir: &Dir, name: &OsStr, stat: Stat, survey: Option<Survey>) -> Result<Self, DoorError> {
+    pub(super) fn of(dir: &Dir, name: &OsStr, stat: Stat, survey: Option<Survey>) -> Result<Self, FileError> {
         let (mut counts, mut fingerprint) = (Counts::default(), Fingerprint::default());
         if let Some(survey) = &survey {
             (counts, fingerprint) = (survey.counts, survey.fingerprint);
@@ -166,14 +166,14 @@ pub fn put_aside(
     slot: &Slot,
     cancel: &Cancel,
 ) -> Result<(), Failure> {
-    let failed = |error: DoorError| place.failure(&error);
+    let failed = |error: FileError| place.failure(&error);
     check_keepable(place, whole)?;
     match move_entry((&place.dir, &place.name), whole, (&slot.dir, &slot.name)) {
         Ok(()) => {
             slot.dir.sync().map_err(failed)?;
             return place.dir.sync().map_err(failed);
         }
-        Err(DoorError::CrossDevice) => {}
+        Err(FileError::CrossDevice) => {}
         Err(error) => return Err(failed(error)),
     }
     copy_aside(place, whole, slot, cancel)?;
@@ -207,7 +207,7 @@ pub(super) fn save_aside(
 ) -> Result<(), Failure> {
     match place.dir.link(&place.name, &slot.dir, &slot.name) {
         Ok(()) => slot.dir.sync().map_err(|error| place.failure(&error)),
-        Err(DoorError::CrossDevice) => copy_aside(place, whole, slot, cancel),
+        Err(FileError::CrossDevice) => copy_aside(place, whole, slot, cancel),
         Err(error) => Err(place.failure(&error)),
     }
 }
@@ -247,13 +247,13 @@ pub fn put_back(
     locks: &Locks,
     cancel: &Cancel,
 ) -> Result<(), Failure> {
-    let failed = |error: DoorError| place.failure(&error);
+    let failed = |error: FileError| place.failure(&error);
     match move_entry((&slot.dir, &slot.name), whole, (&place.dir, &place.name)) {
         Ok(()) => {
             place.dir.sync().map_err(failed)?;
             return slot.dir.sync().map_err(failed);
         }
-        Err(DoorError::CrossDevice) => {}
+        Err(FileError::CrossDevice) => {}
         Err(error) => return Err(failed(error)),
     }
     sweep(&place.dir, locks.folder());
@@ -288,10 +288,10 @@ pub(super) fn move_entry(
     from: (&WritableDir, &OsStr),
     whole: &WholeTree,
     to: (&WritableDir, &OsStr),
-) -> Result<(), DoorError> {
+) -> Result<(), FileError> {
     match from.0.rename_to_free(from.1, to.0, to.1) {
         // An empty folder that may not be written can be removed, and so it can be moved.
-        Err(DoorError::Denied) if whole.stat.kind == FileKind::Dir && whole.counts.total() == 1 => {
+        Err(FileError::Denied) if whole.stat.kind == FileKind::Dir && whole.counts.total() == 1 => {
             let dir = from.0.open_dir(from.1)?;
             dir.set_mode(whole.stat.mode | 0o700)?;
             let moved = from.0.rename_to_free(from.1, to.0, to.1);

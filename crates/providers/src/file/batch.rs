@@ -9,15 +9,15 @@ use std::time::Duration;
 use bailiwick_contract::{Cancel, Failure};
 use bailiwick_policy::{PermittedPath, WritablePath};
 
-use super::aside::{Outgoing, Slot};
-use super::change::{Existing, existing, not_a_file};
+use super::aside::{ReplacedContent, Slot};
+use super::change::{ExistingFile, existing, not_a_file};
 use super::remove::take_away;
 use super::replace::replace_held;
 use super::temporary::TemporaryName;
 use crate::versions::FileFacts;
 
 use super::{FileLocation, IfExists, KnownContent, LockGuards, Replacement, find_place};
-use bailiwick_platform::fs::{DoorError, FileKind};
+use bailiwick_platform::fs::{FileError, FileKind};
 
 /// How long putting files back may take.
 const ROLL_BACK: Duration = Duration::from_secs(60);
@@ -117,7 +117,7 @@ pub fn perform(steps: Vec<Step>, held: &LockGuards, cancel: &Cancel) -> Result<V
 }
 
 /// All steps of a batch are kept before the first one.
-fn kept_already(_: &Outgoing<'_>) -> Result<Option<Slot>, Failure> {
+fn kept_already(_: &ReplacedContent<'_>) -> Result<Option<Slot>, Failure> {
     Ok(None)
 }
 
@@ -170,7 +170,7 @@ fn step_forward(
         }
         Step::Remove { place, version } => {
             let Some(before) = check(&place, &version, cancel)? else {
-                return Err(place.failure(&DoorError::NotFound));
+                return Err(place.failure(&FileError::NotFound));
             };
             let aside = TemporaryName::new(held.folder(), &place.path.shown())?;
             let warning = take_away(&place, &aside, &before, cancel)?;
@@ -196,7 +196,7 @@ fn step_forward(
 }
 
 /// Looks once more whether the file is the one that was read.
-fn check(place: &FileLocation, version: &str, cancel: &Cancel) -> Result<Option<Existing>, Failure> {
+fn check(place: &FileLocation, version: &str, cancel: &Cancel) -> Result<Option<ExistingFile>, Failure> {
     cancel.check()?;
     match existing(place, Some(version), None, cancel)? {
         Some(found) if found.stat.kind != FileKind::File => Err(not_a_file(place, found.stat.kind)),

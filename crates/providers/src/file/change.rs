@@ -18,7 +18,7 @@ const CHUNK_BYTES: usize = 1 << 17;
 
 /// A regular file that is about to be replaced.
 #[derive(Debug)]
-pub struct Existing {
+pub struct ExistingFile {
     /// Its facts.
     pub stat: Stat,
     /// Its version token.
@@ -49,7 +49,7 @@ pub fn existing(
     if_version: Option<&str>,
     known: Option<KnownContent<'_>>,
     cancel: &Cancel,
-) -> Result<Option<Existing>, Failure> {
+) -> Result<Option<ExistingFile>, Failure> {
     let Some(stat) = place.stat()? else {
         return match if_version {
             None => Ok(None),
@@ -66,7 +66,7 @@ pub fn existing(
                 && if_version.is_none_or(|it| it == known.version || it == facts_version(&opened.stat)) =>
         {
             let version = known.version.to_owned();
-            return Ok(Some(Existing { stat: opened.stat, version, file: Some(opened.file) }));
+            return Ok(Some(ExistingFile { stat: opened.stat, version, file: Some(opened.file) }));
         }
         Ok(mut opened) => {
             if known.is_some() {
@@ -79,7 +79,7 @@ pub fn existing(
             (Some(opened.file), opened.stat, sha256)
         }
         // A file that can be replaced but not read, since the folder may be written.
-        Err(bailiwick_platform::fs::DoorError::Denied) => (None, stat, None),
+        Err(bailiwick_platform::fs::FileError::Denied) => (None, stat, None),
         Err(error) => return Err(place.failure(&error)),
     };
     if let Some(token) = if_version
@@ -89,7 +89,7 @@ pub fn existing(
         return Err(conflict(place, Some(&version)));
     }
     let version = sha256.as_deref().map_or_else(|| facts_version(&stat), content_version);
-    Ok(Some(Existing { stat, version, file }))
+    Ok(Some(ExistingFile { stat, version, file }))
 }
 
 /// Returns whether a file holds just this content.
@@ -110,7 +110,7 @@ pub(super) fn holds(file: &File, stat: &Stat, content: &[u8]) -> bool {
 
 /// A regular file that is about to be changed, as it is.
 #[derive(Debug)]
-pub struct Current {
+pub struct CurrentFile {
     /// Its facts.
     pub stat: Stat,
     /// Its version token.
@@ -134,7 +134,7 @@ pub fn current(
     place: &FileLocation,
     if_version: Option<&str>,
     cancel: &Cancel,
-) -> Result<Option<Current>, Failure> {
+) -> Result<Option<CurrentFile>, Failure> {
     let Some(stat) = place.stat()? else {
         return match if_version {
             None => Ok(None),
@@ -176,7 +176,7 @@ pub fn current(
                 modified_ns: i64::try_from(opened.stat.modified_ns).ok(),
                 attributes: opened.file.attributes().map_err(|error| place.failure(&error))?,
             };
-            Ok(Some(Current { stat: opened.stat, version, sha256, bytes, facts }))
+            Ok(Some(CurrentFile { stat: opened.stat, version, sha256, bytes, facts }))
         }
     }
 }

@@ -21,12 +21,14 @@ mod tree;
 mod version;
 mod window;
 
-pub use aside::{Keep, MAX_PLAIN_BYTES, Outgoing, Slot, WholeTree, cannot_undo, put_aside, put_back};
+pub use aside::{
+    KeepFunction, MAX_PLAIN_BYTES, ReplacedContent, Slot, WholeTree, cannot_undo, put_aside, put_back,
+};
 pub use batch::{Site, Step, StepResult, perform};
-pub use change::{Current, KnownContent, current};
+pub use change::{CurrentFile, KnownContent, current};
 pub use image::{MAX_IMAGE_BYTES, image_type};
 pub use locks::{LockGuards, Locks};
-pub use place::{FileLocation, Original, find_place, rest_of};
+pub use place::{CopySource, FileLocation, find_place, rest_of};
 pub use read::{Content, Part, ReadRequest, WHOLE_BYTES, read_content, read_content_cached, read_image};
 pub use remove::{Removal, RemovalResult, remove};
 pub use replace::{IfExists, ReplaceResult, Replacement, replace_held};
@@ -41,4 +43,4 @@ pub use window::Marks;
 pub(crate) use temporary::{TemporaryName, sweep_at_once};
 pub(crate) use trade::keep_both;
 
-use change::{Existing, existing};
+use change::{ExistingFile, existing};

@@ -3,8 +3,8 @@
 use std::ffi::{OsStr, OsString};
 
 use bailiwick_contract::{ErrorCode, Failure};
-use bailiwick_platform::fs::{Dir, DoorError, FileKind, Stat, WritableDir};
-use bailiwick_policy::{PermittedPath, WritablePath, door_failure};
+use bailiwick_platform::fs::{Dir, FileError, FileKind, Stat, WritableDir};
+use bailiwick_policy::{PermittedPath, WritablePath, file_failure};
 
 use super::is_temporary;
 
@@ -32,7 +32,7 @@ impl FileLocation {
     pub fn stat(&self) -> Result<Option<Stat>, Failure> {
         match self.dir.stat(&self.name) {
             Ok(stat) => Ok(Some(stat)),
-            Err(DoorError::NotFound) => Ok(None),
+            Err(FileError::NotFound) => Ok(None),
             Err(error) => Err(self.failure(&error)),
         }
     }
@@ -45,9 +45,9 @@ impl FileLocation {
         self.dir.stat(&self.name).map_err(|error| self.failure(&error))
     }
 
-    /// Returns what the door's error means for this place.
-    pub fn failure(&self, error: &DoorError) -> Failure {
-        door_failure(error, &self.path)
+    /// Returns what a file's error means for this place.
+    pub fn failure(&self, error: &FileError) -> Failure {
+        file_failure(error, &self.path)
     }
 
     /// Opens the folder of a path; the last name is not followed.
@@ -63,14 +63,14 @@ impl FileLocation {
 
 /// Where something is that is copied: as a [`FileLocation`], but nothing can be changed there.
 #[derive(Debug)]
-pub struct Original {
+pub struct CopySource {
     pub(super) dir: Dir,
     pub(super) name: OsString,
     /// The judged path of the name, links on the way resolved.
     pub path: PermittedPath,
 }
 
-impl Original {
+impl CopySource {
     /// Opens the folder of a path; the last name is not followed.
     ///
     /// # Errors
@@ -82,7 +82,7 @@ impl Original {
     }
 
     pub(super) fn stat(&self) -> Result<Stat, Failure> {
-        self.dir.stat(&self.name).map_err(|error| door_failure(&error, &self.path))
+        self.dir.stat(&self.name).map_err(|error| file_failure(&error, &self.path))
     }
 }
 
@@ -129,5 +129,5 @@ pub fn find_place(path: &WritablePath, create_parents: bool) -> Result<FileLocat
             _ => return Ok(place),
         }
     }
-    Err(door_failure(&DoorError::Symlink, &path))
+    Err(file_failure(&FileError::Symlink, &path))
 }

@@ -3,14 +3,14 @@
 use std::ffi::OsStr;
 
 use bailiwick_contract::{Cancel, ErrorCode, Failure};
-use bailiwick_platform::fs::{DoorError, FileKind, Stat};
+use bailiwick_platform::fs::{FileError, FileKind, Stat};
 use bailiwick_platform::names::OsStrExt;
-use bailiwick_policy::door_failure;
+use bailiwick_policy::file_failure;
 
-use super::aside::{Keep, Outgoing, WholeTree, put_aside};
-use super::change::{Existing, changed_meanwhile};
+use super::aside::{KeepFunction, ReplacedContent, WholeTree, put_aside};
+use super::change::{ExistingFile, changed_meanwhile};
 use super::temporary::TemporaryName;
-use super::trade::{Expected, PATIENCE, Patience, Trade, take};
+use super::trade::{ExpectedFile, PATIENCE, Patience, Trade, take};
 use super::tree::{AT_ONCE, Counts, Survey};
 use super::version::facts_version;
 use super::{FileLocation, Locks};
@@ -45,24 +45,24 @@ pub struct RemovalResult {
 pub fn remove(
     place: &FileLocation,
     removal: Removal,
-    keep: &mut Keep<'_>,
+    keep: &mut KeepFunction<'_>,
     locks: &Locks,
     cancel: &Cancel,
 ) -> Result<RemovalResult, Failure> {
     let _held = locks.take(&[place], cancel)?;
     let Some(whole) = WholeTree::at(place, None, cancel).map_err(untouched)? else {
-        return Err(place.failure(&DoorError::NotFound));
+        return Err(place.failure(&FileError::NotFound));
     };
     let stat = whole.stat;
     if !removal.recursive && stat.kind == FileKind::Dir && whole.counts.total() > 1 {
-        return Err(place.failure(&DoorError::NotEmpty));
+        return Err(place.failure(&FileError::NotEmpty));
     }
     cancel.check()?;
     if removal.dry_run {
         return Ok(RemovalResult { stat, counts: whole.counts, warning: None });
     }
     if let Some(slot) =
-        keep(&Outgoing { old: Some(&whole), new: None, old_version: None, new_version: None })?
+        keep(&ReplacedContent { old: Some(&whole), new: None, old_version: None, new_version: None })?
     {
         put_aside(place, &whole, &slot, cancel)?;
         return Ok(RemovalResult { stat, counts: whole.counts, warning: None });
@@ -71,8 +71,8 @@ pub fn remove(
     let Some(survey) = &whole.survey else {
         let aside = TemporaryName::new(locks.folder(), &place.path.shown())?;
         let version = facts_version(&stat);
-        let warning = take_away(place, &aside, &Existing { stat, version, file: None }, cancel)?;
-        let failed = |error: DoorError| place.failure(&error);
+        let warning = take_away(place, &aside, &ExistingFile { stat, version, file: None }, cancel)?;
+        let failed = |error: FileError| place.failure(&error);
         place.dir.remove_file(&aside.name).map_err(failed)?;
         place.dir.sync().map_err(failed)?;
         return Ok(RemovalResult { stat, counts: whole.counts, warning });
@@ -88,11 +88,11 @@ pub fn remove(
 pub(super) fn take_away(
     place: &FileLocation,
     aside: &TemporaryName,
-    before: &Existing,
+    before: &ExistingFile,
     cancel: &Cancel,
 ) -> Result<Option<String>, Failure> {
     let patience = Patience { writers: PATIENCE, cancel };
-    let old = Expected { stat: &before.stat, version: &before.version, content: None };
+    let old = ExpectedFile { stat: &before.stat, version: &before.version, content: None };
     match take(&place.dir, (&place.name, old), &aside.name, patience) {
         Ok(Trade::Changed { kept }) => Err(changed_meanwhile(place, kept.as_deref())),
         Ok(Trade::Done { has_writer }) => Ok(has_writer.then(|| {
@@ -124,14 +124,14 @@ pub(super) fn remove_tree(
         // Folders may have any number of entries. Where nothing could be removed, what is left is said below.
         while removed > 0 {
             removed = 0;
-            for entry in dir.entries(AT_ONCE).map_err(|error| door_failure(&error, &path))? {
+            for entry in dir.entries(AT_ONCE).map_err(|error| file_failure(&error, &path))? {
                 cancel.check()?;
                 // Judged again: it may have come into being since.
                 let child = path.child(&entry.name)?;
-                let gone = |error: DoorError| door_failure(&error, &child);
+                let gone = |error: FileError| file_failure(&error, &child);
                 let stat = match dir.stat(&entry.name) {
                     Ok(stat) => stat,
-                    Err(DoorError::NotFound) => continue,
+                    Err(FileError::NotFound) => continue,
                     Err(error) => return Err(gone(error)),
                 };
                 match stat.kind {
@@ -139,7 +139,7 @@ pub(super) fn remove_tree(
                     _ => dir.remove_file(&entry.name),
                 }
                 .map_err(|error| match error {
-                    DoorError::NotEmpty => super::tree::changed(&child),
+                    FileError::NotEmpty => super::tree::changed(&child),
                     other => gone(other),
                 })?;
                 counts.add(&stat);
@@ -148,7 +148,7 @@ pub(super) fn remove_tree(
         }
     }
     place.dir.remove_dir(&place.name).map_err(|error| match error {
-        DoorError::NotEmpty => super::tree::changed(&place.path),
+        FileError::NotEmpty => super::tree::changed(&place.path),
         other => place.failure(&other),
     })?;
     counts.folders += 1;

@@ -8,16 +8,16 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use bailiwick_contract::{Cancel, ErrorCode, Failure};
-use bailiwick_platform::fs::{Attributes, ChangeAttributes, DoorError, Stat, hold_file};
+use bailiwick_platform::fs::{Attributes, ChangeAttributes, FileError, Stat, hold_file};
 
-use super::aside::{Keep, Outgoing, WholeTree, save_aside};
+use super::aside::{KeepFunction, ReplacedContent, WholeTree, save_aside};
 use super::change::{changed_meanwhile, conflict, not_a_file};
 use super::temporary::{FolderSize, TemporaryName, sweep, temporary_name};
-use super::trade::{Expected, PATIENCE, Patience, Trade, trade};
+use super::trade::{ExpectedFile, PATIENCE, Patience, Trade, trade};
 use super::version::{content_version, facts_version, sha256_hex};
 use crate::versions::FileFacts;
 
-use super::{Existing, FileLocation, KnownContent, LockGuards, existing};
+use super::{ExistingFile, FileLocation, KnownContent, LockGuards, existing};
 
 /// How much is written between two looks at the cancellation flag.
 const CHUNK_BYTES: usize = 1 << 20;
@@ -75,7 +75,7 @@ pub struct ReplaceResult {
 pub fn replace_held(
     place: &FileLocation,
     replacement: &Replacement<'_>,
-    keep: &mut Keep<'_>,
+    keep: &mut KeepFunction<'_>,
     held: &LockGuards,
     cancel: &Cancel,
 ) -> Result<ReplaceResult, Failure> {
@@ -83,7 +83,7 @@ pub fn replace_held(
         && let Some(stat) = place.stat()?
     {
         return Err(place
-            .failure(&DoorError::Exists)
+            .failure(&FileError::Exists)
             .detail("kind", stat.kind.describe())
             .hint("Use file.write to replace a file, or choose another name."));
     }
@@ -106,26 +106,26 @@ pub fn replace_held(
             FolderSize::Large => Some(TemporaryName::new(held.folder(), &place.path.shown())?),
         };
         let temporary = named.as_ref().map_or_else(temporary_name, |named| named.name.clone());
-        let beside = Beside { place, replacement, version: &version, cancel };
+        let beside = TargetFile { place, replacement, version: &version, cancel };
         beside.write(temporary, before.as_mut(), keep, &mut warnings)?;
     }
     Ok(ReplaceResult { version_before: before.map(|before| before.version), version, warnings })
 }
 
 /// A file that is about to be replaced, or made.
-struct Beside<'a> {
+struct TargetFile<'a> {
     place: &'a FileLocation,
     replacement: &'a Replacement<'a>,
     version: &'a str,
     cancel: &'a Cancel,
 }
 
-impl Beside<'_> {
+impl TargetFile<'_> {
     fn write(
         &self,
         temporary: OsString,
-        before: Option<&mut Existing>,
-        keep: &mut Keep<'_>,
+        before: Option<&mut ExistingFile>,
+        keep: &mut KeepFunction<'_>,
         warnings: &mut Vec<String>,
     ) -> Result<(), Failure> {
         let Self { place, replacement, .. } = self;
@@ -146,8 +146,8 @@ impl Beside<'_> {
         &self,
         mut file: File,
         temporary: &OsStr,
-        mut before: Option<&mut Existing>,
-        keep: &mut Keep<'_>,
+        mut before: Option<&mut ExistingFile>,
+        keep: &mut KeepFunction<'_>,
         warnings: &mut Vec<String>,
         is_ours: &mut bool,
     ) -> Result<(), Failure> {
@@ -185,7 +185,7 @@ impl Beside<'_> {
         let stat = place.dir.stat(temporary).map_err(|error| place.failure(&error))?;
         let new = look(temporary, stat)?;
         let old = before.map(|before| look(&place.name, before.stat)).transpose()?;
-        let slot = keep(&Outgoing {
+        let slot = keep(&ReplacedContent {
             old: old.as_ref(),
             new: Some(&new),
             old_version: before.map(|before| &*before.version),
@@ -205,7 +205,7 @@ impl Beside<'_> {
         let place = self.place;
         let made = place.dir.rename_to_free(temporary, &place.dir, &place.name);
         made.and_then(|()| place.dir.sync()).map_err(|error| match error {
-            DoorError::Exists => Failure::new(
+            FileError::Exists => Failure::new(
                 ErrorCode::Conflict,
                 format!("`{}` came into being meanwhile", place.path.shown()),
             )
@@ -220,13 +220,13 @@ impl Beside<'_> {
         &self,
         temporary: &OsStr,
         file: File,
-        before: &Existing,
+        before: &ExistingFile,
         new: &Stat,
         is_ours: &mut bool,
     ) -> Result<Option<String>, Failure> {
         let Self { place, replacement, version, cancel } = self;
         let dir = &place.dir;
-        let old = Expected {
+        let old = ExpectedFile {
             stat: &before.stat,
             version: &before.version,
             content: replacement
@@ -234,7 +234,7 @@ impl Beside<'_> {
                 .filter(|known| known.version == before.version)
                 .map(|known| known.content),
         };
-        let new = Expected { stat: new, version, content: Some(replacement.content) };
+        let new = ExpectedFile { stat: new, version, content: Some(replacement.content) };
         let patience = Patience { writers: PATIENCE, cancel };
         match trade(dir, (temporary, new), (&place.name, old), Some(file), patience) {
             Ok(Some(Trade::Done { has_writer: false })) => Ok(None),
@@ -251,8 +251,8 @@ impl Beside<'_> {
                 .and_then(|()| dir.sync())
                 .map(|()| None)
                 .map_err(|error| place.failure(&error)),
-            Err(DoorError::NotFound) if replacement.if_version.is_some() => Err(conflict(place, None)),
-            Err(DoorError::NotFound) => self.make(temporary).map(|()| None),
+            Err(FileError::NotFound) if replacement.if_version.is_some() => Err(conflict(place, None)),
+            Err(FileError::NotFound) => self.make(temporary).map(|()| None),
             Err(error) => Err(place.failure(&error)),
         }
     }
@@ -261,7 +261,7 @@ impl Beside<'_> {
 fn keep_attributes(
     place: &FileLocation,
     file: &File,
-    before: &Existing,
+    before: &ExistingFile,
     warnings: &mut Vec<String>,
 ) -> Result<(), Failure> {
     if let Some(old) = &before.file
@@ -286,7 +286,7 @@ fn lost_attributes(place: &FileLocation) -> String {
 fn check_unchanged(
     place: &FileLocation,
     replacement: &Replacement<'_>,
-    before: Option<&Existing>,
+    before: Option<&ExistingFile>,
 ) -> Result<(), Failure> {
     let Some(before) = before else { return Ok(()) };
     match place.stat()? {

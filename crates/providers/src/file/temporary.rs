@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use bailiwick_contract::{ErrorCode, Failure, id, time};
 use bailiwick_platform::fs::{
-    ABANDONED_AFTER, Dir, DoorError, FileId, FileKind, FileLock, RelPath, Root, WritableDir, is_unheld,
+    ABANDONED_AFTER, Dir, FileError, FileId, FileKind, FileLock, RelPath, Root, WritableDir, is_unheld,
 };
 use bailiwick_platform::names::OsStrExt;
 
@@ -173,7 +173,7 @@ pub(crate) fn sweep_at_once(dir: &WritableDir, locks: &Path) -> FolderSize {
 
 /// Returns the temporary names among the first of a folder, and of a large one those for which there is a lock.
 #[expect(clippy::disallowed_methods, reason = "the locks are Bailiwick's own, in its state folder")]
-fn names_left(dir: &Dir, names: &Path) -> Result<(Vec<OsString>, FolderSize), DoorError> {
+fn names_left(dir: &Dir, names: &Path) -> Result<(Vec<OsString>, FolderSize), FileError> {
     let (mut temporary, mut looked_at) = (Vec::new(), 0);
     dir.for_each_entry(|name, _| {
         looked_at += 1;

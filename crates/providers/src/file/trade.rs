@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use bailiwick_contract::{Cancel, ErrorCode, id};
 use bailiwick_platform::fs::{
-    Attributes, Dir, DoorError, FileKind, Stat, WritableDir, hold_file, is_open_for_writing,
+    Attributes, Dir, FileError, FileKind, Stat, WritableDir, hold_file, is_open_for_writing,
 };
 
 use super::change::holds;
@@ -21,7 +21,7 @@ const PAUSE: Duration = Duration::from_millis(1);
 
 /// What a name is expected to stand for.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Expected<'a> {
+pub(super) struct ExpectedFile<'a> {
     /// Its facts.
     pub stat: &'a Stat,
     /// Its version.
@@ -60,14 +60,14 @@ pub(super) struct Patience<'a> {
 /// changed then.
 ///
 /// # Errors
-/// [`DoorError::NotFound`] if nothing has the name, and the usual ones.
+/// [`FileError::NotFound`] if nothing has the name, and the usual ones.
 pub(super) fn trade(
     dir: &WritableDir,
-    (temporary, new): (&OsStr, Expected<'_>),
-    (name, old): (&OsStr, Expected<'_>),
+    (temporary, new): (&OsStr, ExpectedFile<'_>),
+    (name, old): (&OsStr, ExpectedFile<'_>),
     own: Option<File>,
     patience: Patience<'_>,
-) -> Result<Option<Trade>, DoorError> {
+) -> Result<Option<Trade>, FileError> {
     if !dir.exchange_at_once(name, dir, temporary)? {
         return Ok(None);
     }
@@ -86,14 +86,14 @@ pub(super) fn trade(
 /// Renames a changed file back. Returns the name of what was written into ours meanwhile.
 fn give_back(
     dir: &WritableDir,
-    (temporary, new): (&OsStr, Expected<'_>),
+    (temporary, new): (&OsStr, ExpectedFile<'_>),
     name: &OsStr,
     patience: Patience<'_>,
-) -> Result<Option<OsString>, DoorError> {
+) -> Result<Option<OsString>, FileError> {
     match dir.exchange_at_once(name, dir, temporary) {
         Ok(true) if new.look(dir, temporary, patience).is_same => return dir.sync().map(|()| None),
         // It was removed.
-        Err(DoorError::NotFound) if dir.rename_to_free(temporary, dir, name).is_ok() => {
+        Err(FileError::NotFound) if dir.rename_to_free(temporary, dir, name).is_ok() => {
             return dir.sync().map(|()| None);
         }
         // Both have something of others.
@@ -125,10 +125,10 @@ pub(crate) fn keep_both(dir: &WritableDir, temporary: &OsStr, name: &OsStr) -> O
 /// The usual ones.
 pub(super) fn take(
     dir: &WritableDir,
-    (name, old): (&OsStr, Expected<'_>),
+    (name, old): (&OsStr, ExpectedFile<'_>),
     temporary: &OsStr,
     patience: Patience<'_>,
-) -> Result<Trade, DoorError> {
+) -> Result<Trade, FileError> {
     dir.rename_to_free(name, dir, temporary)?;
     let look = old.look(dir, temporary, patience);
     if look.is_same {
@@ -149,7 +149,7 @@ struct Comparison {
     _held: Option<File>,
 }
 
-impl Expected<'_> {
+impl ExpectedFile<'_> {
     fn look(&self, dir: &Dir, name: &OsStr, patience: Patience<'_>) -> Comparison {
         let of_facts = |is_same| Comparison { is_same, has_writer: false, _held: None };
         if self.stat.kind != FileKind::File {
@@ -158,7 +158,7 @@ impl Expected<'_> {
         let mut opened = match dir.open_file(name) {
             Ok(opened) if opened.stat.id == self.stat.id => opened,
             // This user may replace it, but not read it.
-            Err(DoorError::Denied) => {
+            Err(FileError::Denied) => {
                 return of_facts(dir.stat(name).is_ok_and(|stat| self.has_facts(&stat)));
             }
             Ok(_) | Err(_) => return of_facts(false),

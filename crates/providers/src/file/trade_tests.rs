@@ -42,8 +42,8 @@ impl Folder {
     }
 
     fn trade(&self, writers: Duration) -> Option<Trade> {
-        let old = Expected { stat: &self.old, version: "", content: Some(b"old") };
-        let new = Expected { stat: &self.new, version: "", content: Some(b"new") };
+        let old = ExpectedFile { stat: &self.old, version: "", content: Some(b"old") };
+        let new = ExpectedFile { stat: &self.new, version: "", content: Some(b"new") };
         let patience = Patience { writers, cancel: &Cancel::after(LONG) };
         let name = OsStr::new(&self.name);
         trade(&self.dir, (&self.temporary, new), (name, old), None, patience).expect("traded")
@@ -177,7 +177,7 @@ fn what_can_get_no_other_name_stays_under_the_temporary_one() {
 #[test]
 fn a_file_is_not_swept_while_it_is_compared() {
     let folder = Folder::new();
-    let old = Expected { stat: &folder.old, version: "", content: Some(b"old") };
+    let old = ExpectedFile { stat: &folder.old, version: "", content: Some(b"old") };
     let patience = Patience { writers: Duration::ZERO, cancel: &Cancel::after(LONG) };
     let open = || folder.dir.open_file(OsStr::new("f")).expect("opened").file;
     let held = open();
@@ -198,10 +198,10 @@ fn what_is_not_compared_in_time_is_known_by_its_facts() {
     let (name, cancel) = (OsStr::new("f"), Cancel::after(LONG));
     cancel.cancel();
     let patience = Patience { writers: Duration::ZERO, cancel: &cancel };
-    let old = Expected { stat: &folder.old, version: "s-", content: None };
+    let old = ExpectedFile { stat: &folder.old, version: "s-", content: None };
     assert!(old.look(&folder.dir, name, patience).is_same);
     let before = Stat { modified_ns: folder.old.modified_ns - 1, ..folder.old };
-    let old = Expected { stat: &before, ..old };
+    let old = ExpectedFile { stat: &before, ..old };
     assert!(!old.look(&folder.dir, name, patience).is_same, "it was written since");
 }
 
@@ -222,12 +222,12 @@ fn what_is_removed_and_was_written_to_is_given_back() {
     let folder = Folder::new();
     let (name, aside) = (OsStr::new("f"), temporary_name());
     let patience = Patience { writers: PATIENCE, cancel: &Cancel::after(LONG) };
-    let old = Expected { stat: &folder.old, version: "m-", content: None };
+    let old = ExpectedFile { stat: &folder.old, version: "m-", content: None };
     folder.append(" and more");
     assert_eq!(take(&folder.dir, (name, old), &aside, patience).ok(), Some(Trade::Changed { kept: None }));
     assert_eq!(folder.content("f"), "old and more");
     let now = folder.dir.stat(name).expect("it is there");
-    let old = Expected { stat: &now, version: "m-", content: None };
+    let old = ExpectedFile { stat: &now, version: "m-", content: None };
     assert_eq!(
         take(&folder.dir, (name, old), &aside, patience).ok(),
         Some(Trade::Done { has_writer: false })

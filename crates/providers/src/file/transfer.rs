@@ -6,17 +6,19 @@ use std::io::{Read, Seek, SeekFrom, Write};
 
 use bailiwick_contract::{Cancel, ErrorCode, Failure};
 use bailiwick_platform::fs::{
-    ChangeAttributes, Dir, DoorError, FileKind, ReadableFile, RelPath, Stat, WritableDir, next_data,
+    ChangeAttributes, Dir, FileError, FileKind, ReadableFile, RelPath, Stat, WritableDir, next_data,
 };
-use bailiwick_policy::{PermittedPath, door_failure};
+use bailiwick_policy::{PermittedPath, file_failure};
 
-use super::aside::{Keep, Outgoing, Slot, WholeTree, check_keepable, copy_aside, move_entry, save_aside};
+use super::aside::{
+    KeepFunction, ReplacedContent, Slot, WholeTree, check_keepable, copy_aside, move_entry, save_aside,
+};
 use super::remove::{remove_tree, untouched};
 use super::replace::IfExists;
 use super::temporary::{TemporaryName, is_temporary, sweep, temporary_name};
 use super::tree::{AT_ONCE, Counts, Folder, Survey};
 use super::version::{content_version, hash_file};
-use super::{FileLocation, Locks, Original};
+use super::{CopySource, FileLocation, Locks};
 
 const CHUNK_BYTES: u64 = 8 << 20;
 
@@ -49,7 +51,7 @@ pub fn rename(
     from: &FileLocation,
     to: &FileLocation,
     transfer: Transfer,
-    keep: &mut Keep<'_>,
+    keep: &mut KeepFunction<'_>,
     locks: &Locks,
     cancel: &Cancel,
 ) -> Result<TransferResult, Failure> {
@@ -69,7 +71,8 @@ pub fn rename(
         return Ok(done);
     }
     cancel.check()?;
-    let slot = keep(&Outgoing { old: old.as_ref(), new: Some(&new), old_version: None, new_version: None })?;
+    let slot =
+        keep(&ReplacedContent { old: old.as_ref(), new: Some(&new), old_version: None, new_version: None })?;
     let at = (&from.dir, &*from.name);
     match (&old, slot) {
         (Some(old), Some(slot)) if old.survey.is_some() => {
@@ -98,10 +101,10 @@ pub fn rename(
 /// # Errors
 /// As [`rename`].
 pub fn copy(
-    from: &Original,
+    from: &CopySource,
     to: &FileLocation,
     transfer: Transfer,
-    keep: &mut Keep<'_>,
+    keep: &mut KeepFunction<'_>,
     locks: &Locks,
     cancel: &Cancel,
 ) -> Result<TransferResult, Failure> {
@@ -121,7 +124,7 @@ pub fn copy(
             counts.add(&stat);
             None
         }
-        other => return Err(door_failure(&DoorError::NotRegular(other), &from.path)),
+        other => return Err(file_failure(&FileError::NotRegular(other), &from.path)),
     };
     let done = TransferResult { kind: stat.kind, counts, replaced: old.is_some() };
     if transfer.dry_run {
@@ -157,19 +160,20 @@ fn commit_copy(
     to: &FileLocation,
     temporary: &OsStr,
     old: Option<&WholeTree>,
-    keep: &mut Keep<'_>,
+    keep: &mut KeepFunction<'_>,
     cancel: &Cancel,
 ) -> Result<(), Failure> {
-    let failed = |error: DoorError| to.failure(&error);
+    let failed = |error: FileError| to.failure(&error);
     let at = Slot { dir: to.dir.open_dir_beneath(&RelPath::root()).map_err(failed)?, name: temporary.into() };
-    let Some(new) = WholeTree::kept(&at, &to.path, cancel)? else { return Err(failed(DoorError::NotFound)) };
+    let Some(new) = WholeTree::kept(&at, &to.path, cancel)? else { return Err(failed(FileError::NotFound)) };
     let version = match new.is_plain() {
         true => {
             Some(content_version(&hash_file(&mut at.dir.open_file(temporary).map_err(failed)?.file, cancel)?))
         }
         false => None,
     };
-    let slot = keep(&Outgoing { old, new: Some(&new), old_version: None, new_version: version.as_deref() })?;
+    let slot =
+        keep(&ReplacedContent { old, new: Some(&new), old_version: None, new_version: version.as_deref() })?;
     let (Some(old), Some(slot)) = (old, slot) else { return commit((&to.dir, temporary), to, old) };
     if old.survey.is_none() {
         save_aside(to, old, &slot, cancel)?;
@@ -186,7 +190,7 @@ fn commit_copy(
             }
             swapped.and_then(|()| slot.dir.sync()).map_err(failed)
         }
-        Err(DoorError::CrossDevice) => {
+        Err(FileError::CrossDevice) => {
             copy_aside(to, old, &slot, cancel)?;
             commit((&to.dir, temporary), to, Some(old))
         }
@@ -202,10 +206,10 @@ fn put_exchanged_aside(
     slot: &Slot,
     cancel: &Cancel,
 ) -> Result<(), Failure> {
-    let failed = |error: DoorError| to.failure(&error);
+    let failed = |error: FileError| to.failure(&error);
     let put = check_keepable(to, old).and_then(|()| {
         match move_entry((&from.dir, &from.name), old, (&slot.dir, &slot.name)) {
-            Err(DoorError::CrossDevice) => {}
+            Err(FileError::CrossDevice) => {}
             other => return other.and_then(|()| slot.dir.sync()).map_err(failed),
         }
         let Some(survey) = &old.survey else { return Ok(()) };
@@ -244,7 +248,7 @@ fn taken(
     let conflict = |message: String| Failure::new(ErrorCode::Conflict, message);
     if transfer.if_exists == IfExists::Fail {
         let failure = to
-            .failure(&DoorError::Exists)
+            .failure(&FileError::Exists)
             .detail("kind", old.kind.describe())
             .hint("Set `options.ifExists` to \"replace\" to replace it.");
         return Err(match old.kind {
@@ -293,7 +297,7 @@ impl Source<'_> {
             Self::Judged => folder.open(),
             Self::Kept(dir, name) => {
                 let opened = dir.open_dir(name).and_then(|top| top.open_dir_beneath(&folder.below));
-                opened.map_err(|error| door_failure(&error, &folder.path))
+                opened.map_err(|error| file_failure(&error, &folder.path))
             }
         }
     }
@@ -308,7 +312,7 @@ pub(super) fn copy_tree(
     path: &PermittedPath,
     cancel: &Cancel,
 ) -> Result<(), Failure> {
-    let failed = |error: DoorError| door_failure(&error, path);
+    let failed = |error: FileError| file_failure(&error, path);
     to.make_dir(name).map_err(failed)?;
     let open_new =
         |below: &RelPath| to.open_dir(name).and_then(|top| top.open_dir_beneath(below)).map_err(failed);
@@ -316,7 +320,7 @@ pub(super) fn copy_tree(
         let dir = source.open(folder)?;
         let new = open_new(&folder.below)?;
         for entry in dir.entries_in_order(AT_ONCE) {
-            let entry = entry.map_err(|error| door_failure(&error, &folder.path))?;
+            let entry = entry.map_err(|error| file_failure(&error, &folder.path))?;
             cancel.check()?;
             if is_temporary(&entry.name) {
                 continue;
@@ -328,8 +332,8 @@ pub(super) fn copy_tree(
             }
             let stat = match dir.stat(&entry.name) {
                 Ok(stat) => stat,
-                Err(DoorError::NotFound) => continue,
-                Err(error) => return Err(door_failure(&error, &child)),
+                Err(FileError::NotFound) => continue,
+                Err(error) => return Err(file_failure(&error, &child)),
             };
             match stat.kind {
                 FileKind::Dir => new.make_dir(&entry.name).map_err(failed)?,
@@ -360,7 +364,7 @@ pub(super) fn copy_entry(
     (to, new_name): (&WritableDir, &OsStr),
     cancel: &Cancel,
 ) -> Result<(), Failure> {
-    let failed = |error: DoorError| door_failure(&error, path);
+    let failed = |error: FileError| file_failure(&error, path);
     if stat.kind == FileKind::Symlink {
         let leads_to = dir.read_link(name).map_err(failed)?;
         return to.make_link(new_name, &leads_to).map_err(failed);
@@ -378,24 +382,24 @@ pub(super) fn copy_entry(
     Ok(())
 }
 
-/// Why copying stopped: a failure that is complete, or one of the door that needs a path.
+/// Why copying stopped: a failure that is complete, or one of a file that needs a path.
 enum CopyStop {
     Told(Failure),
-    Door(DoorError),
+    File(FileError),
 }
 
 impl CopyStop {
-    fn unwrap_or_else(self, failed: impl Fn(DoorError) -> Failure) -> Failure {
+    fn unwrap_or_else(self, failed: impl Fn(FileError) -> Failure) -> Failure {
         match self {
             Self::Told(failure) => failure,
-            Self::Door(error) => failed(error),
+            Self::File(error) => failed(error),
         }
     }
 }
 
 /// Copies a content. Holes stay holes.
 fn copy_content(from: &mut File, to: &mut File, size: u64, cancel: &Cancel) -> Result<(), CopyStop> {
-    let failed = |error: std::io::Error| CopyStop::Door(error.into());
+    let failed = |error: std::io::Error| CopyStop::File(error.into());
     let mut at = 0;
     while let Some(data) = next_data(from, at, size) {
         from.seek(SeekFrom::Start(data.start)).map_err(failed)?;

@@ -7,8 +7,8 @@ use std::ffi::OsStr;
 use sha2::{Digest, Sha256};
 
 use bailiwick_contract::{Cancel, ErrorCode, Failure, hex};
-use bailiwick_platform::fs::{Dir, DoorError, FileId, FileKind, RelPath, Stat};
-use bailiwick_policy::{PermittedPath, door_failure};
+use bailiwick_platform::fs::{Dir, FileError, FileId, FileKind, RelPath, Stat};
+use bailiwick_policy::{PermittedPath, file_failure};
 
 /// How many entries one operation takes on.
 const MAX_ENTRIES: u64 = 1_000_000;
@@ -55,7 +55,7 @@ impl Fingerprint {
     ///
     /// # Errors
     /// Those of reading a link.
-    pub fn add(&mut self, dir: &Dir, name: &OsStr, below: &RelPath, stat: &Stat) -> Result<(), DoorError> {
+    pub fn add(&mut self, dir: &Dir, name: &OsStr, below: &RelPath, stat: &Stat) -> Result<(), FileError> {
         let target = match stat.kind {
             FileKind::Symlink => dir.read_link(name)?,
             _ => Default::default(),
@@ -177,7 +177,7 @@ impl Survey {
     ) -> Result<Self, Failure> {
         let open = |folder: &Folder| {
             let opened = dir.open_dir(name).and_then(|top| top.open_dir_beneath(&folder.below));
-            opened.map_err(|error| door_failure(&error, &folder.path))
+            opened.map_err(|error| file_failure(&error, &folder.path))
         };
         Self::walk(open, path, stat, None, None, cancel)
     }
@@ -204,22 +204,22 @@ impl Survey {
             }
             let dir = open(&folder)?;
             for entry in dir.entries_in_order(AT_ONCE) {
-                let entry = entry.map_err(|error| door_failure(&error, &folder.path))?;
+                let entry = entry.map_err(|error| file_failure(&error, &folder.path))?;
                 let child = folder.path.child(&entry.name)?;
                 let child_to = folder.to.as_ref().map(|to| to.child(&entry.name)).transpose()?;
                 check_length(&child, child_to.as_ref())?;
                 let stat = match dir.stat(&entry.name) {
                     Ok(stat) => stat,
                     // Gone since it was listed.
-                    Err(DoorError::NotFound) => continue,
-                    Err(error) => return Err(door_failure(&error, &child)),
+                    Err(FileError::NotFound) => continue,
+                    Err(error) => return Err(file_failure(&error, &child)),
                 };
                 survey.counts.add(&stat);
                 survey.is_mixed |= stat.id.device != folder.stat.id.device;
                 let below = folder.below.child(&entry.name);
                 match survey.fingerprint.add(&dir, &entry.name, &below, &stat) {
-                    Ok(()) | Err(DoorError::NotFound) => {}
-                    Err(error) => return Err(door_failure(&error, &child)),
+                    Ok(()) | Err(FileError::NotFound) => {}
+                    Err(error) => return Err(file_failure(&error, &child)),
                 }
                 if survey.counts.total() > MAX_ENTRIES {
                     return Err(Failure::invalid(

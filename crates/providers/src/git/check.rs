@@ -10,7 +10,7 @@ use super::Repository;
 /// An operation of Git that was begun and is not done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub enum Busy {
+pub enum OngoingOperation {
     /// A merge.
     Merge,
     /// A rebase.
@@ -29,16 +29,16 @@ pub enum Busy {
 ///
 /// # Errors
 /// `not_found` if Git's own folder is gone.
-pub fn busy(repository: &Repository) -> Result<Option<Busy>, Failure> {
+pub fn busy(repository: &Repository) -> Result<Option<OngoingOperation>, Failure> {
     let own = repository.own()?;
     let signs = [
-        ("rebase-merge", Busy::Rebase),
-        ("rebase-apply/applying", Busy::ApplyMailbox),
-        ("rebase-apply", Busy::Rebase),
-        ("MERGE_HEAD", Busy::Merge),
-        ("CHERRY_PICK_HEAD", Busy::CherryPick),
-        ("REVERT_HEAD", Busy::Revert),
-        ("BISECT_LOG", Busy::Bisect),
+        ("rebase-merge", OngoingOperation::Rebase),
+        ("rebase-apply/applying", OngoingOperation::ApplyMailbox),
+        ("rebase-apply", OngoingOperation::Rebase),
+        ("MERGE_HEAD", OngoingOperation::Merge),
+        ("CHERRY_PICK_HEAD", OngoingOperation::CherryPick),
+        ("REVERT_HEAD", OngoingOperation::Revert),
+        ("BISECT_LOG", OngoingOperation::Bisect),
     ];
     let found = signs
         .into_iter()

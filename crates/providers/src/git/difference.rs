@@ -16,7 +16,7 @@ use super::{Change, Fields, Git, GitCall, Hash, RepositoryPath, lossy, word};
 
 /// The two states, as words of `git diff`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Between {
+pub enum DiffRange {
     /// The working tree against the index.
     IndexAndWorkTree,
     /// The index against a commit; against nothing where there is no commit yet.
@@ -81,7 +81,7 @@ impl Counts {
     }
 }
 
-impl Between {
+impl DiffRange {
     fn words(&self, git: &Git) -> Vec<OsString> {
         let mut words: Vec<OsString> = match self {
             Self::Made(_) => vec!["diff-tree".into(), "-r".into(), "--root".into(), "--no-commit-id".into()],
@@ -127,7 +127,7 @@ impl Between {
 /// Those of a call.
 pub async fn changed_files(
     git: &Git,
-    between: &Between,
+    between: &DiffRange,
     paths: &[OsString],
 ) -> Result<Vec<ChangedFile>, Failure> {
     let mut words = between.words(git);
@@ -201,7 +201,7 @@ fn parse(git: &Git, text: &[u8]) -> Result<Vec<ChangedFile>, Failure> {
 /// # Errors
 /// Those of a call.
 pub async fn conflict_markers(git: &Git, paths: &[OsString]) -> Result<Vec<(Vec<u8>, u64)>, Failure> {
-    let mut words = Between::IndexAndWorkTree.words(git);
+    let mut words = DiffRange::IndexAndWorkTree.words(git);
     words.extend(["--check", "--"].map(Into::into));
     words.extend(paths.iter().cloned());
     let printed = git.run(GitCall::to_read(words)).await?;
@@ -235,7 +235,7 @@ pub struct Patch {
 /// `execution_failed` if one of them is closed; those of a call.
 pub async fn patch(
     git: &Git,
-    between: &Between,
+    between: &DiffRange,
     files: &[ChangedFile],
     context: u32,
     keep_bytes: usize,

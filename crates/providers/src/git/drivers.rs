@@ -3,7 +3,7 @@
 use std::io::Read;
 
 use bailiwick_contract::{ErrorCode, Failure};
-use bailiwick_platform::fs::{DoorError, RelPath};
+use bailiwick_platform::fs::{FileError, RelPath};
 use bailiwick_platform::paths::HAS_DRIVES;
 
 use super::Repository;
@@ -29,7 +29,7 @@ pub(super) fn may_name_drivers(repository: &Repository) -> Result<bool, Failure>
             let path = RelPath::parse(name.as_bytes()).unwrap_or_default();
             let mut text = Vec::new();
             match folder.open_file(&path) {
-                Err(DoorError::NotFound) => {}
+                Err(FileError::NotFound) => {}
                 Ok(opened) if opened.stat.size <= MAX_CONFIG_BYTES => {
                     if opened.file.take(MAX_CONFIG_BYTES).read_to_end(&mut text).is_err() {
                         return unread();

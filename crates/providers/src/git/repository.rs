@@ -13,7 +13,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use bailiwick_contract::{Access, ErrorCode, FOR_USER, Failure, SCOPE, StageName};
-use bailiwick_platform::fs::{DoorError, FileKind, Ownership, RelPath, Root};
+use bailiwick_platform::fs::{FileError, FileKind, Ownership, RelPath, Root};
 use bailiwick_platform::launch::PathGrant;
 use bailiwick_platform::names::OsStrExt;
 use bailiwick_platform::paths::{HAS_DRIVES, for_programs, may_be_remote};
@@ -402,7 +402,7 @@ fn judge_work_trees(common_dir: &Path) -> Result<(), Failure> {
     let noted = RelPath::parse(b"worktrees").map_err(|_| leads_out("its list of working trees"))?;
     let entries = match root.open_dir(&noted).and_then(|dir| dir.entries(MAX_WORK_TREES + 1)) {
         Ok(entries) if entries.len() <= MAX_WORK_TREES => entries,
-        Err(DoorError::NotFound | DoorError::NotADirectory) => return Ok(()),
+        Err(FileError::NotFound | FileError::NotADirectory) => return Ok(()),
         Ok(_) | Err(_) => return Err(leads_out("its list of working trees")),
     };
     for entry in entries {
@@ -430,7 +430,7 @@ fn pointer(root: &Root, name: &str) -> Result<Option<Vec<u8>>, Failure> {
             }
             Ok(Some(text))
         }
-        Err(DoorError::NotFound | DoorError::NotADirectory) => Ok(None),
+        Err(FileError::NotFound | FileError::NotADirectory) => Ok(None),
         Err(_) => Err(leads_out(&format!("its `{name}`"))),
     }
 }

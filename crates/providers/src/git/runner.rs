@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::command::{
-    Capture, CapturedStream, ReadyCommand, Running, SearchPath, Tool, closed_folders, describe_memory_excess,
-    granted, process_limits, run, tool_level, unique,
+    Capture, CapturedStream, ReadyCommand, RunOptions, SearchPath, Tool, closed_folders,
+    describe_memory_excess, granted, process_limits, run, tool_level, unique,
 };
 use bailiwick_contract::{Cancel, Containment, ErrorCode, FOR_USER, Failure, Network, SCOPE};
 use bailiwick_platform::dirs::Dirs;
@@ -300,7 +300,7 @@ impl Git {
         }
         let prepared = self.prepare(&asked)?;
         let folder = asked.folder.clone();
-        let running = Running {
+        let running = RunOptions {
             stdin: asked.stdin,
             deadline: self.around.cancel.deadline(),
             stdout: Capture::new(asked.keep_bytes, 0),

@@ -12,7 +12,7 @@ use super::{Fields, Git, GitCall, Hash, RepositoryPath, lossy};
 /// How files that Git does not know are found.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Untracked {
+pub enum UntrackedMode {
     /// A folder of which Git knows nothing stands for everything in it.
     #[default]
     Normal,
@@ -160,7 +160,7 @@ pub struct Status {
 ///
 /// # Errors
 /// Those of a call.
-pub async fn status(git: &Git, paths: &[OsString], untracked: Untracked) -> Result<Status, Failure> {
+pub async fn status(git: &Git, paths: &[OsString], untracked: UntrackedMode) -> Result<Status, Failure> {
     let below = |mut asked: GitCall| {
         if !paths.is_empty() {
             asked.words.push("--".into());
@@ -180,11 +180,11 @@ pub async fn status(git: &Git, paths: &[OsString], untracked: Untracked) -> Resu
         "--no-column",
     ]));
     let mut words = vec!["ls-files", "-z", "--others", "--exclude-standard"];
-    if untracked == Untracked::Normal {
+    if untracked == UntrackedMode::Normal {
         words.extend(["--directory", "--no-empty-directory"]);
     }
     let unknown = async {
-        if untracked == Untracked::None {
+        if untracked == UntrackedMode::None {
             return Ok(Vec::new());
         }
         whole(git.run(below(GitCall::to_read(words))).await?)

@@ -50,7 +50,7 @@ pub struct Manifests {
     /// What could not be read, in words.
     pub notes: Vec<String>,
     /// Where they say that programs begin: the manifest's folder, and what it says.
-    pub(super) begins: Vec<(RelPath, Begin)>,
+    pub(super) begins: Vec<(RelPath, ManifestHead)>,
     /// Commands that are usual with the manifests of the target itself, and what names them.
     pub(super) usual: Vec<(Purpose, &'static str, String)>,
     /// Whether the target's own folder has a package and members of a workspace of Cargo.
@@ -58,7 +58,7 @@ pub struct Manifests {
 }
 
 /// What, by which name, in which file.
-pub(super) type Begin = (&'static str, Option<String>, Option<String>);
+pub(super) type ManifestHead = (&'static str, Option<String>, Option<String>);
 
 /// Reads the nearest manifests that a survey found.
 ///

@@ -27,7 +27,7 @@ impl Source {
     /// Reads the beginning of a file; `None` if there is none, or none that is text.
     ///
     /// # Errors
-    /// Those of the door, but `not_found`.
+    /// Those of a file, but `not_found`.
     pub fn read(path: &PermittedPath, most_bytes: u64) -> Result<Option<Self>, Failure> {
         let opened = match path.open_file() {
             Ok(opened) => opened,

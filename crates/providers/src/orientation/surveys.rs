@@ -28,11 +28,11 @@ const TURN: Duration = Duration::from_millis(20);
 /// The surveys of one service.
 #[derive(Default)]
 pub struct Surveys {
-    kept: Arc<Mutex<Vec<Arc<KeptSurvey>>>>,
+    kept: Arc<Mutex<Vec<Arc<FolderSurvey>>>>,
 }
 
 /// The survey of one folder of a scope, and the questions that its thread answers.
-struct KeptSurvey {
+struct FolderSurvey {
     root: FileId,
     rules: [u8; 32],
     parts: Mutex<FolderParts>,
@@ -98,7 +98,7 @@ impl Surveys {
     }
 
     /// Returns the survey of a folder, with its thread.
-    fn kept(&self, target: &PermittedPath, root: FileId) -> Result<Arc<KeptSurvey>, Failure> {
+    fn kept(&self, target: &PermittedPath, root: FileId) -> Result<Arc<FolderSurvey>, Failure> {
         let rules = target.rules().fingerprint();
         let mut kept = lock(&self.kept);
         kept.retain(|it| !lock(&it.questions).has_ended);
@@ -110,7 +110,7 @@ impl Surveys {
         if kept.len() >= MAX_KEPT {
             kept.remove(0).end();
         }
-        let new = Arc::new(KeptSurvey {
+        let new = Arc::new(FolderSurvey {
             root,
             rules,
             parts: Mutex::default(),
@@ -133,7 +133,7 @@ impl Drop for Surveys {
     }
 }
 
-impl KeptSurvey {
+impl FolderSurvey {
     /// Ends its thread.
     fn end(&self) {
         let mut questions = lock(&self.questions);
@@ -146,8 +146,8 @@ impl KeptSurvey {
 }
 
 struct SurveyThread {
-    survey: Arc<KeptSurvey>,
-    all: Weak<Mutex<Vec<Arc<KeptSurvey>>>>,
+    survey: Arc<FolderSurvey>,
+    all: Weak<Mutex<Vec<Arc<FolderSurvey>>>>,
 }
 
 impl Drop for SurveyThread {

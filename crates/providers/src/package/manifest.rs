@@ -1,4 +1,4 @@
-//! Reading the manifests of a folder, through the door and within a bound.
+//! Reading the manifests of a folder, through open folders and within a bound.
 
 use std::ffi::OsStr;
 use std::io::Read;
@@ -30,7 +30,7 @@ impl Folder {
     /// Opens a folder; links inside the scope are followed.
     ///
     /// # Errors
-    /// Those of the door.
+    /// Those of a file.
     pub fn open(path: &PermittedPath) -> Result<Self, Failure> {
         let (_, path) = path.open_dir()?;
         Ok(Self { path })

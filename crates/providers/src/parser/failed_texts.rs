@@ -12,7 +12,7 @@ const KNOWN_FOR: Duration = Duration::from_secs(60);
 
 /// How a worker ended on a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Trouble {
+pub(super) enum WorkerFailure {
     /// It died.
     Died,
     /// It was killed at its deadline.
@@ -22,13 +22,13 @@ pub(super) enum Trouble {
 /// Texts by their hashes, the oldest first.
 #[derive(Debug, Default)]
 pub(super) struct FailedTexts {
-    texts: Mutex<VecDeque<(u64, Trouble, Instant)>>,
+    texts: Mutex<VecDeque<(u64, WorkerFailure, Instant)>>,
     hasher: RandomState,
 }
 
 impl FailedTexts {
     /// Returns what became of a worker with these texts, if they are known.
-    pub fn find(&self, kind: &str, texts: [&[u8]; 2]) -> Option<Trouble> {
+    pub fn find(&self, kind: &str, texts: [&[u8]; 2]) -> Option<WorkerFailure> {
         let mut known = self.texts.lock().unwrap_or_else(PoisonError::into_inner);
         while known.front().is_some_and(|(_, _, since)| since.elapsed() > KNOWN_FOR) {
             known.pop_front();
@@ -41,7 +41,7 @@ impl FailedTexts {
     }
 
     /// Adds texts.
-    pub fn add(&self, kind: &str, texts: [&[u8]; 2], trouble: Trouble) {
+    pub fn add(&self, kind: &str, texts: [&[u8]; 2], trouble: WorkerFailure) {
         let hash = self.hash(kind, texts);
         let mut known = self.texts.lock().unwrap_or_else(PoisonError::into_inner);
         if known.len() == MAX_TEXTS {
@@ -63,12 +63,12 @@ mod tests {
     fn failed_texts_are_known_by_kind_and_content() {
         let failed = FailedTexts::default();
         assert_eq!(failed.find("rust", [b"a", b""]), None);
-        failed.add("rust", [b"a", b""], Trouble::Died);
-        assert_eq!(failed.find("rust", [b"a", b""]), Some(Trouble::Died));
+        failed.add("rust", [b"a", b""], WorkerFailure::Died);
+        assert_eq!(failed.find("rust", [b"a", b""]), Some(WorkerFailure::Died));
         assert_eq!(failed.find("rust", [b"", b"a"]), None);
         assert_eq!(failed.find("go", [b"a", b""]), None);
         for number in 0..MAX_TEXTS {
-            failed.add("rust", [number.to_string().as_bytes(), b""], Trouble::Killed);
+            failed.add("rust", [number.to_string().as_bytes(), b""], WorkerFailure::Killed);
         }
         assert_eq!(failed.find("rust", [b"a", b""]), None, "the oldest has gone");
     }

@@ -5,7 +5,7 @@ use std::io::{self, Read, Write};
 
 use serde::{Deserialize, Serialize};
 
-use crate::code::{Definitions, References, Unread};
+use crate::code::{Definitions, References, SourceProblem};
 use crate::document::{ConvertError, DocumentKind, DocumentText};
 use crate::syntax::{Language, Region, SyntaxReport};
 
@@ -48,8 +48,8 @@ pub(super) enum Job<'a> {
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Answer {
     Checked(Option<SyntaxReport>),
-    Definitions(Result<Definitions, Unread>),
-    References(Result<References, Unread>),
+    Definitions(Result<Definitions, SourceProblem>),
+    References(Result<References, SourceProblem>),
     Document(Result<DocumentText, ConvertError>),
 }
 
@@ -144,9 +144,9 @@ mod tests {
         }
 
         let mut sent = Vec::new();
-        send_answer(&mut sent, &Answer::Definitions(Err(Unread::Stopped)), Next::Ends).expect("sent");
+        send_answer(&mut sent, &Answer::Definitions(Err(SourceProblem::Stopped)), Next::Ends).expect("sent");
         let (answer, next) = receive_answer(&mut sent.as_slice()).expect("read");
-        assert!(matches!(answer, Answer::Definitions(Err(Unread::Stopped))) && next == Next::Ends);
+        assert!(matches!(answer, Answer::Definitions(Err(SourceProblem::Stopped))) && next == Next::Ends);
         for end in 0..sent.len() {
             assert!(receive_answer(&mut &sent[..end]).is_err(), "{end}");
         }

@@ -12,12 +12,12 @@ use std::time::{Duration, Instant};
 use bailiwick_contract::Cancel;
 use bailiwick_platform::launch::worker::Worker;
 
-use super::failed_texts::{FailedTexts, Trouble};
+use super::failed_texts::{FailedTexts, WorkerFailure};
 use super::lane::Lane;
 use super::message::{Answer, Job, Next, Request};
 use super::serve::ROLE;
 use super::work::is_sound;
-use crate::code::{Definitions, References, Unread, is_used_in, worth_parsing};
+use crate::code::{Definitions, References, SourceProblem, is_used_in, worth_parsing};
 use crate::document::{ConvertError, DocumentKind, DocumentText};
 use crate::syntax::{self, Language, SyntaxInput, SyntaxReport, SyntaxTreeError};
 
@@ -98,7 +98,7 @@ enum Caller<'a> {
 enum NoAnswer {
     /// The time was over, or the request was cancelled.
     Late,
-    Failed(Trouble),
+    Failed(WorkerFailure),
     Unavailable,
 }
 
@@ -132,8 +132,10 @@ impl ParserPool {
         let time = until.saturating_duration_since(Instant::now());
         match self.ask(language.name(), &job, texts, Caller::Check(until), time) {
             Ok(Answer::Checked(found)) => found,
-            Ok(_) | Err(NoAnswer::Failed(Trouble::Died)) => unchecked(SyntaxTreeError::Failed),
-            Err(NoAnswer::Late | NoAnswer::Failed(Trouble::Killed)) => unchecked(SyntaxTreeError::TooSlow),
+            Ok(_) | Err(NoAnswer::Failed(WorkerFailure::Died)) => unchecked(SyntaxTreeError::Failed),
+            Err(NoAnswer::Late | NoAnswer::Failed(WorkerFailure::Killed)) => {
+                unchecked(SyntaxTreeError::TooSlow)
+            }
             Err(NoAnswer::Unavailable) => unchecked(SyntaxTreeError::Unavailable),
         }
     }
@@ -141,13 +143,13 @@ impl ParserPool {
     /// Finds what a text defines, as [`crate::code::definitions`] does, within two seconds.
     ///
     /// # Errors
-    /// See [`Unread`]; `Stopped` also where the request is cancelled.
+    /// See [`SourceProblem`]; `Stopped` also where the request is cancelled.
     pub fn definitions(
         &self,
         language: Language,
         source: &[u8],
         cancel: &Cancel,
-    ) -> Result<Definitions, Unread> {
+    ) -> Result<Definitions, SourceProblem> {
         worth_parsing(source)?;
         let job = Job::Definitions { language };
         match self.ask(language.name(), &job, [source, b""], Caller::Code(cancel), MAX_FILE_TIME) {
@@ -159,14 +161,14 @@ impl ParserPool {
     /// Finds where a text uses a name, as [`crate::code::references`] does, within two seconds.
     ///
     /// # Errors
-    /// See [`Unread`]; `Stopped` also where the request is cancelled.
+    /// See [`SourceProblem`]; `Stopped` also where the request is cancelled.
     pub fn references(
         &self,
         language: Language,
         source: &[u8],
         name: &str,
         cancel: &Cancel,
-    ) -> Result<References, Unread> {
+    ) -> Result<References, SourceProblem> {
         if !is_used_in(source, name) {
             return Ok(References { list: Vec::new(), parsed_whole: true });
         }
@@ -191,8 +193,8 @@ impl ParserPool {
         let job = Job::Document { kind };
         match self.ask(kind.as_str(), &job, [content, b""], Caller::Code(cancel), MAX_DOCUMENT_TIME) {
             Ok(Answer::Document(found)) => found,
-            Ok(_) | Err(NoAnswer::Failed(Trouble::Died)) => Err(ConvertError::Failed),
-            Err(NoAnswer::Late | NoAnswer::Failed(Trouble::Killed)) => Err(ConvertError::Stopped),
+            Ok(_) | Err(NoAnswer::Failed(WorkerFailure::Died)) => Err(ConvertError::Failed),
+            Err(NoAnswer::Late | NoAnswer::Failed(WorkerFailure::Killed)) => Err(ConvertError::Stopped),
             Err(NoAnswer::Unavailable) => Err(ConvertError::Unavailable),
         }
     }
@@ -208,14 +210,14 @@ impl ParserPool {
     ) -> Result<Answer, NoAnswer> {
         let Some(program) = &self.program else {
             let done = super::work::work(job, texts, Instant::now() + time);
-            return done.ok_or(NoAnswer::Failed(Trouble::Died));
+            return done.ok_or(NoAnswer::Failed(WorkerFailure::Died));
         };
         if let Some(trouble) = self.failed.find(kind, texts) {
             return Err(NoAnswer::Failed(trouble));
         }
         let mut answer = self.shared.exchange(program, job, texts, asker, time);
         for _ in 0..MAX_WORKERS {
-            if !matches!(answer, Err((NoAnswer::Failed(Trouble::Died), IsFresh::No))) {
+            if !matches!(answer, Err((NoAnswer::Failed(WorkerFailure::Died), IsFresh::No))) {
                 break;
             }
             // Perhaps it was not this text that it died of; the others may have been killed with it.
@@ -242,11 +244,11 @@ impl Drop for ParserPool {
     }
 }
 
-fn unread(reason: Option<NoAnswer>) -> Unread {
+fn unread(reason: Option<NoAnswer>) -> SourceProblem {
     match reason {
-        None | Some(NoAnswer::Failed(Trouble::Died)) => Unread::Failed,
-        Some(NoAnswer::Late | NoAnswer::Failed(Trouble::Killed)) => Unread::Stopped,
-        Some(NoAnswer::Unavailable) => Unread::Unavailable,
+        None | Some(NoAnswer::Failed(WorkerFailure::Died)) => SourceProblem::Failed,
+        Some(NoAnswer::Late | NoAnswer::Failed(WorkerFailure::Killed)) => SourceProblem::Stopped,
+        Some(NoAnswer::Unavailable) => SourceProblem::Unavailable,
     }
 }
 
@@ -283,7 +285,10 @@ impl PoolState {
             None => (None, None),
         };
         let was_killed = self.give_back(id, lane);
-        answer.ok_or((NoAnswer::Failed(if was_killed { Trouble::Killed } else { Trouble::Died }), fresh))
+        answer.ok_or((
+            NoAnswer::Failed(if was_killed { WorkerFailure::Killed } else { WorkerFailure::Died }),
+            fresh,
+        ))
     }
 
     /// Takes a free worker, or waits for one. Returns how long it may take, too.

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use super::message::{Answer, Job};
-use crate::code::{Unread, definitions, references};
+use crate::code::{SourceProblem, definitions, references};
 use crate::document::{ConvertError, MAX_TEXT_BYTES, convert};
 use crate::syntax::{Side, SyntaxInput, check};
 
@@ -59,7 +59,7 @@ fn is_of_the_service(answer: &Answer) -> bool {
         Answer::Checked(found) => {
             found.as_ref().is_some_and(|found| found.new == Err(SyntaxTreeError::Unavailable))
         }
-        Answer::Definitions(Err(why)) | Answer::References(Err(why)) => *why == Unread::Unavailable,
+        Answer::Definitions(Err(why)) | Answer::References(Err(why)) => *why == SourceProblem::Unavailable,
         Answer::Document(Err(why)) => *why == ConvertError::Unavailable,
         Answer::Definitions(Ok(_)) | Answer::References(Ok(_)) | Answer::Document(Ok(_)) => false,
     }

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bailiwick_platform::fs::{
-    Dir, DoorError, DrainResult, FileKind, FolderWatch, Ownership, RelPath, WatchId,
+    Dir, DrainResult, FileError, FileKind, FolderWatch, Ownership, RelPath, WatchId,
 };
 use bailiwick_platform::names::OsStrExt;
 use bailiwick_policy::PathRules;
@@ -102,7 +102,7 @@ struct Folder {
 }
 
 /// Folders that are to be entered: their parent, open, and their name in it.
-type Pending<Id> = Vec<(Rc<Dir>, Id, OsString)>;
+type FolderQueue<Id> = Vec<(Rc<Dir>, Id, OsString)>;
 
 /// Whether the rules judge again what is in a folder that is known: its path is another one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -203,7 +203,7 @@ impl WatchedFolder {
     fn open(&self, id: WatchId, root: &Dir) -> Result<Dir, FolderOpenError> {
         let path = self.path(id).ok_or(FolderOpenError::Gone)?;
         let dir = root.open_dir_beneath(&path).map_err(|error| match error {
-            DoorError::Denied => FolderOpenError::Closed,
+            FileError::Denied => FolderOpenError::Closed,
             _ => FolderOpenError::Gone,
         })?;
         match self.watch.add_names(&dir) {
@@ -212,7 +212,7 @@ impl WatchedFolder {
         }
     }
 
-    fn note_unopened(&mut self, above: &Dir, parent: WatchId, name: OsString, error: &DoorError) {
+    fn note_unopened(&mut self, above: &Dir, parent: WatchId, name: OsString, error: &FileError) {
         if !is_harmless(above, &name, error) {
             self.unreadable.insert((parent, name));
         }
@@ -221,7 +221,7 @@ impl WatchedFolder {
     /// Watches a folder and all beneath it.
     fn enter(&mut self, dir: Dir, parent: Option<WatchId>, name: OsString) -> Result<(), WatchError> {
         let until = Instant::now() + MAX_START;
-        let mut pending: Pending<(WatchId, FolderVisit)> = Vec::new();
+        let mut pending: FolderQueue<(WatchId, FolderVisit)> = Vec::new();
         self.enter_one(dir, (parent, name), FolderVisit::Any, &mut pending)?;
         while let Some((above, (parent, place), name)) = pending.pop() {
             if Instant::now() > until {
@@ -240,7 +240,7 @@ impl WatchedFolder {
         dir: Dir,
         (parent, name): (Option<WatchId>, OsString),
         mut place: FolderVisit,
-        pending: &mut Pending<(WatchId, FolderVisit)>,
+        pending: &mut FolderQueue<(WatchId, FolderVisit)>,
     ) -> Result<(), WatchError> {
         let id = self.watch.add_names(&dir).map_err(|_| WatchError)?;
         let is_full = self.folders.len() >= self.max_folders;
@@ -368,8 +368,8 @@ fn walk(root: &Dir, rules: &PathRules) -> RootContents {
     let until = Instant::now() + MAX_WALK;
     let mut found = RootContents { is_complete: true, ..RootContents::default() };
     let Ok(top) = root.open_dir_beneath(&RelPath::root()) else { return RootContents::default() };
-    let mut pending: Pending<RelPath> = Vec::new();
-    let enter = |dir: Dir, path: RelPath, found: &mut RootContents, pending: &mut Pending<RelPath>| {
+    let mut pending: FolderQueue<RelPath> = Vec::new();
+    let enter = |dir: Dir, path: RelPath, found: &mut RootContents, pending: &mut FolderQueue<RelPath>| {
         let mut names = Vec::new();
         let layout = read(
             &dir,
@@ -407,9 +407,9 @@ fn walk(root: &Dir, rules: &PathRules) -> RootContents {
 }
 
 /// Returns whether a folder that could not be opened holds nothing that a command could change.
-fn is_harmless(above: &Dir, name: &OsStr, error: &DoorError) -> bool {
+fn is_harmless(above: &Dir, name: &OsStr, error: &FileError) -> bool {
     match error {
-        DoorError::SystemFiles | DoorError::Symlink | DoorError::NotADirectory => true,
+        FileError::SystemFiles | FileError::Symlink | FileError::NotADirectory => true,
         _ => match above.stat(name) {
             Ok(stat) => stat.kind != FileKind::Dir || !Ownership::of_known(Path::new(""), &stat).is_mine(),
             Err(_) => true,
@@ -471,7 +471,7 @@ fn read(
     dir: &Dir,
     mut take_folder: impl FnMut(&OsStr),
     mut take: impl FnMut(&OsStr, Option<FileKind>),
-) -> Result<Layout, DoorError> {
+) -> Result<Layout, FileError> {
     let mut layout = Layout::default();
     dir.for_each_entry(|name, kind| {
         let kind = kind.or_else(|| dir.stat(name).ok().map(|stat| stat.kind));

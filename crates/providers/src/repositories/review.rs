@@ -25,13 +25,13 @@ const MAX_NAMED: usize = 5;
 #[derive(Debug, Default)]
 pub struct Review {
     /// What it has left for Git; none where it is not looked for.
-    left: Option<LeftForGit>,
+    left: Option<RepositoriesBefore>,
     /// What is said where it has failed.
     of_failure: Vec<String>,
 }
 
 impl Review {
-    pub(super) fn new(left: LeftForGit) -> Self {
+    pub(super) fn new(left: RepositoriesBefore) -> Self {
         Self { left: Some(left), of_failure: Vec::new() }
     }
 
@@ -44,14 +44,14 @@ impl Review {
     /// sentence each.
     pub fn finish(self, has_failed: bool) -> Vec<String> {
         let mut warnings = if has_failed { self.of_failure } else { Vec::new() };
-        warnings.extend(self.left.map(LeftForGit::finish).unwrap_or_default());
+        warnings.extend(self.left.map(RepositoriesBefore::finish).unwrap_or_default());
         warnings
     }
 }
 
 /// The repositories before a command ran, to be held against those afterwards.
 #[derive(Debug)]
-pub(super) struct LeftForGit {
+pub(super) struct RepositoriesBefore {
     repositories: Arc<Repositories>,
     scope: Arc<Scope>,
     roots: Vec<PathGrant>,
@@ -59,7 +59,7 @@ pub(super) struct LeftForGit {
     settings: Vec<(PathBuf, Option<Stat>)>,
 }
 
-impl LeftForGit {
+impl RepositoriesBefore {
     pub fn new(
         repositories: Arc<Repositories>,
         scope: Arc<Scope>,

@@ -14,7 +14,7 @@ use bailiwick_policy::{PathRules, Scope};
 use super::closed::{self, ClosedFile};
 use super::finder::{Finder, RootContents};
 use super::names;
-use super::review::{LeftForGit, Review};
+use super::review::{RepositoriesBefore, Review};
 
 /// How many sets of rules a root is checked by: those of two scopes with the same folder, or of one whose rules were
 /// changed.
@@ -76,7 +76,13 @@ impl Repositories {
         let closed = if hides_files { closed } else { Vec::new() };
         closed::check_count(&closed, scope.path_rules())?;
         let names = names::names(roots, &repositories, unreadable, cwd);
-        let left = LeftForGit::new(Arc::clone(self), Arc::clone(scope), roots, repositories, &names.settings);
+        let left = RepositoriesBefore::new(
+            Arc::clone(self),
+            Arc::clone(scope),
+            roots,
+            repositories,
+            &names.settings,
+        );
         let mut review = Review::new(left);
         review.warn_of_failure(closed::warning(&closed, cwd, scope.path_rules()));
         Ok(ProtectedNames {

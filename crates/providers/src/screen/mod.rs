@@ -33,5 +33,5 @@ pub use lane::{InputLanes, InputTurn, NoTurn};
 pub use ocr::{OCR_PACKAGE, OcrContext, OcrLine, OcrWord, has_ocr, read_text};
 pub use picture::{Picture, black_out};
 pub use scale::{fitting, scale};
-pub use shot::{Coverage, Shot, ShotError, of_display, of_window, withheld};
+pub use shot::{Coverage, Screenshot, ScreenshotError, of_display, of_window, withheld};
 pub use workspace::switch_workspace;

@@ -13,9 +13,9 @@ use bailiwick_platform::screen::Rect;
 use bailiwick_policy::{AllRoots, Scope};
 
 use super::scale::double;
-use super::{Picture, Shot};
+use super::{Picture, Screenshot};
 use crate::command::{
-    Capture, ReadyCommand, Running, SearchPath, Tool, closed_folders, granted, process_limits, run,
+    Capture, ReadyCommand, RunOptions, SearchPath, Tool, closed_folders, granted, process_limits, run,
     tool_level, unique,
 };
 
@@ -100,7 +100,11 @@ pub fn has_ocr(folders: &[PathBuf]) -> bool {
 /// # Errors
 /// `provider_unavailable` where tesseract is missing or cannot be sandboxed as the scope wants; `invalid_request` for a language that is
 /// not installed; `timeout`, `cancelled`, `execution_failed`.
-pub async fn read_text(around: &OcrContext, shot: Shot, language: &str) -> Result<Vec<OcrLine>, Failure> {
+pub async fn read_text(
+    around: &OcrContext,
+    shot: Screenshot,
+    language: &str,
+) -> Result<Vec<OcrLine>, Failure> {
     check_language(language)?;
     let (context, words) = (around.clone(), words(language));
     let area = shot.area;
@@ -112,7 +116,7 @@ pub async fn read_text(around: &OcrContext, shot: Shot, language: &str) -> Resul
         Ok::<_, Failure>((prepared, picture.width(), pnm(&picture)))
     });
     let (prepared, width, picture) = ready.await.map_err(|error| failed(&error.to_string()))??;
-    let running = Running {
+    let running = RunOptions {
         stdin: Some(picture),
         deadline: around.cancel.deadline(),
         stdout: Capture::new(MAX_BYTES, 0),

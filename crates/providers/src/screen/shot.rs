@@ -9,7 +9,7 @@ use super::{Picture, black_out};
 
 /// A picture without what may not be seen.
 #[derive(Debug)]
-pub struct Shot {
+pub struct Screenshot {
     /// The picture.
     pub picture: Picture,
     /// The id of the display.
@@ -43,7 +43,7 @@ pub enum Coverage {
 
 /// Why there is no picture.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ShotError {
+pub enum ScreenshotError {
     /// The display gave none.
     #[error(transparent)]
     Screen(#[from] ScreenError),
@@ -55,13 +55,13 @@ pub enum ShotError {
 /// Takes a picture of a display or a part of it; windows that the rules close are black in it.
 ///
 /// # Errors
-/// [`ShotError::Screen`].
+/// [`ScreenshotError::Screen`].
 pub fn of_display(
     displays: &Displays,
     rules: &ScreenRules,
     id: &str,
     region: Option<Rect>,
-) -> Result<Shot, ShotError> {
+) -> Result<Screenshot, ScreenshotError> {
     let frame = match rules.shows_every_window() {
         true => displays.capture_display_unjudged(id, region)?,
         false => displays.capture_display(id, region)?,
@@ -73,20 +73,20 @@ pub fn of_display(
 /// Takes a picture of a window or a part of it, unless the rules close it at that instant.
 ///
 /// # Errors
-/// See [`ShotError`].
+/// See [`ScreenshotError`].
 pub fn of_window(
     displays: &Displays,
     rules: &ScreenRules,
     id: &str,
     region: Option<Rect>,
-) -> Result<Shot, ShotError> {
+) -> Result<Screenshot, ScreenshotError> {
     let frame = displays.capture_window(id, region)?;
     let withheld = withheld(rules, &frame.windows);
     // A window that is not among those of the instant cannot be judged.
     let place = frame.windows.iter().position(|window| window.id == id);
     let place = place.ok_or_else(|| ScreenError::UnknownWindow(id.to_owned()))?;
     if withheld[place] {
-        return Err(ShotError::Withheld(id.to_owned()));
+        return Err(ScreenshotError::Withheld(id.to_owned()));
     }
     let window = frame.windows[place].clone();
     finish(frame, &withheld, Some(window))
@@ -111,7 +111,7 @@ pub fn withheld(rules: &ScreenRules, windows: &[Window]) -> Vec<bool> {
     rules.withheld(&facts)
 }
 
-fn finish(frame: Frame, withheld: &[bool], window: Option<Window>) -> Result<Shot, ShotError> {
+fn finish(frame: Frame, withheld: &[bool], window: Option<Window>) -> Result<Screenshot, ScreenshotError> {
     let area = frame.bounds();
     let hidden = || {
         let all = frame.windows.iter().zip(withheld);
@@ -133,7 +133,7 @@ fn finish(frame: Frame, withheld: &[bool], window: Option<Window>) -> Result<Sho
     }
     let covered = window.as_ref().map_or(Coverage::Not, |window| covered(window, &frame.covered_by));
     let covered_by = frame.covered_by.iter().filter(|cover| hidden().all(|window| window.id != cover.window));
-    Ok(Shot {
+    Ok(Screenshot {
         picture,
         area,
         content: frame.content,

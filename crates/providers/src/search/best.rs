@@ -36,7 +36,7 @@ impl MatchedFile {
 
 /// Keeps the first files.
 #[derive(Debug)]
-pub(super) struct Best {
+pub(super) struct BestFiles {
     max_results: usize,
     max_weight: usize,
     kept: Mutex<BestMatches>,
@@ -55,7 +55,7 @@ pub(super) struct BestMatches {
     pub dropped: bool,
 }
 
-impl Best {
+impl BestFiles {
     pub fn new(max_results: usize, max_weight: usize) -> Self {
         Self {
             max_results,
@@ -125,7 +125,7 @@ mod tests {
     }
 
     fn kept(order: &[&str], max_results: usize, max_weight: usize) -> Vec<String> {
-        let best = Best::new(max_results, max_weight);
+        let best = BestFiles::new(max_results, max_weight);
         for path in order {
             if best.wants(path.as_bytes()) {
                 best.add(path.as_bytes(), file(2));

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use bailiwick_platform::fs::{Dir, DoorError, FileId, RelPath};
+use bailiwick_platform::fs::{Dir, FileError, FileId, RelPath};
 
 /// How many handles all walks together keep open beyond those in use at the moment.
 const MAX_KEPT_HANDLES: usize = 192;
@@ -37,7 +37,7 @@ impl Folder {
     }
 
     /// Opens a folder in this one, whose handle is `dir`; gives the new handle too.
-    pub fn enter(&self, dir: &Dir, name: &OsStr) -> Result<(Arc<Self>, Arc<Dir>), DoorError> {
+    pub fn enter(&self, dir: &Dir, name: &OsStr) -> Result<(Arc<Self>, Arc<Dir>), FileError> {
         let opened = Arc::new(dir.open_dir(name)?);
         let room = KEPT_HANDLES.fetch_add(1, Ordering::Relaxed) < MAX_KEPT_HANDLES;
         if !room {
@@ -65,8 +65,8 @@ impl Folder {
     /// Returns the handle; one that was not kept is opened again, from the folder where the walk started.
     ///
     /// # Errors
-    /// What opening gives; [`DoorError::NotFound`] if another folder has taken the place since.
-    pub fn dir(&self) -> Result<Arc<Dir>, DoorError> {
+    /// What opening gives; [`FileError::NotFound`] if another folder has taken the place since.
+    pub fn dir(&self) -> Result<Arc<Dir>, FileError> {
         if let Some(dir) = &self.kept {
             return Ok(Arc::clone(dir));
         }
@@ -76,7 +76,7 @@ impl Folder {
         let below = self.rel.as_bytes().get(self.start.rel.as_bytes().len()..).unwrap_or_default();
         let below = RelPath::parse(below.strip_prefix(b"/").unwrap_or(below))?;
         let dir = self.start.dir.open_dir_beneath(&below)?;
-        if dir.id() == self.id { Ok(Arc::new(dir)) } else { Err(DoorError::NotFound) }
+        if dir.id() == self.id { Ok(Arc::new(dir)) } else { Err(FileError::NotFound) }
     }
 }
 

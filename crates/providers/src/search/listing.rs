@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use crate::file::is_temporary;
 use bailiwick_contract::Access;
-use bailiwick_platform::fs::{Dir, DirEntry, DoorError, EntryPage, FileKind, RelPath};
+use bailiwick_platform::fs::{Dir, DirEntry, EntryPage, FileError, FileKind, RelPath};
 use bailiwick_platform::names::OsStrExt;
 use bailiwick_policy::PathRules;
 
@@ -61,7 +61,7 @@ impl Listing {
         rules: &PathRules,
         above: &IgnoreRules,
         filter: Filter,
-    ) -> Result<Self, DoorError> {
+    ) -> Result<Self, FileError> {
         let found = dir.entries_after(None, AT_ONCE)?;
         let ignore = match (filter.ignored, found.has_more) {
             (true, _) => IgnoreRules::default(),
@@ -78,7 +78,7 @@ impl Listing {
         rules: &PathRules,
         ignore: IgnoreRules,
         filter: Filter,
-    ) -> Result<Self, DoorError> {
+    ) -> Result<Self, FileError> {
         Ok(Self::of_page(rel, rules, ignore, filter, dir.entries_after(None, AT_ONCE)?))
     }
 
@@ -90,7 +90,7 @@ impl Listing {
         rules: &PathRules,
         ignore: IgnoreRules,
         filter: Filter,
-    ) -> Result<Self, DoorError> {
+    ) -> Result<Self, FileError> {
         Ok(Self::of_page(rel, rules, ignore, filter, dir.entries_after(Some(last), AT_ONCE)?))
     }
 

@@ -11,7 +11,7 @@ use bailiwick_contract::path::encode_name;
 use bailiwick_contract::{Access, Cancel, Failure};
 use bailiwick_platform::fs::{Dir, FileKind, RelPath};
 use bailiwick_platform::names::OsStrExt;
-use bailiwick_policy::{PathRules, PermittedPath, door_failure};
+use bailiwick_policy::{PathRules, PermittedPath, file_failure};
 
 use super::IgnoreRules;
 use super::folder::Folder;
@@ -89,7 +89,7 @@ pub fn outline(
     let listing = start
         .dir()
         .and_then(|dir| Listing::read_start(&dir, start.rel(), rules, ignore, filter))
-        .map_err(|error| door_failure(&error, path))?;
+        .map_err(|error| file_failure(&error, path))?;
     let mut outline = Outline {
         entries: vec![OutlineEntry::new(start.rel().clone(), FileKind::Dir, 0)],
         skipped: SkipCounts::default(),

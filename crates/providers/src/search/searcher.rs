@@ -14,7 +14,7 @@ use bailiwick_platform::fs::{Dir, ReadableFile};
 use bailiwick_platform::names::OsStrExt;
 use bailiwick_policy::{OpenedFile, PathRules, PermittedPath};
 
-use super::best::{Best, MatchedFile};
+use super::best::{BestFiles, MatchedFile};
 use super::globs::Globs;
 use super::listing::Filter;
 use super::matches::{FileBounds, FileSink, MatchMode};
@@ -106,7 +106,7 @@ pub fn search(
     question: &Search,
     cancel: &Cancel,
 ) -> Result<SearchAnswer, Failure> {
-    let best = Best::new(question.max_results, question.max_weight);
+    let best = BestFiles::new(question.max_results, question.max_weight);
     let filter = Filter { access: Access::Search, hidden: question.hidden, ignored: question.ignored };
     let worker = || Worker::new(question, path.rules(), cancel, &best);
     let ledgers = walk(path, dir, filter, cancel, worker)?.into_iter().map(|worker| worker.ledger).collect();
@@ -118,7 +118,7 @@ pub fn search(
 /// # Errors
 /// `cancelled`, `timeout`.
 pub fn search_file(file: OpenedFile, question: &Search, cancel: &Cancel) -> Result<SearchAnswer, Failure> {
-    let best = Best::new(question.max_results, question.max_weight);
+    let best = BestFiles::new(question.max_results, question.max_weight);
     let mut worker = Worker::new(question, file.path.rules(), cancel, &best);
     let path = file.path.rel().as_bytes();
     worker.begin(path);
@@ -128,7 +128,7 @@ pub fn search_file(file: OpenedFile, question: &Search, cancel: &Cancel) -> Resu
     Ok(answer(ledgers, best))
 }
 
-fn answer(all: Vec<Ledger>, best: Best) -> SearchAnswer {
+fn answer(all: Vec<Ledger>, best: BestFiles) -> SearchAnswer {
     let mut ledgers = Ledgers::default();
     all.into_iter().for_each(|ledger| ledgers.add(ledger));
     let kept = best.into_kept();
@@ -140,7 +140,7 @@ struct Worker<'a> {
     question: &'a Search,
     rules: &'a PathRules,
     cancel: &'a Cancel,
-    best: &'a Best,
+    best: &'a BestFiles,
     matcher: RegexMatcher,
     searcher: Searcher,
     /// The first bytes hold the file; the rest is kept for larger ones.
@@ -149,7 +149,7 @@ struct Worker<'a> {
 }
 
 impl<'a> Worker<'a> {
-    fn new(question: &'a Search, rules: &'a PathRules, cancel: &'a Cancel, best: &'a Best) -> Self {
+    fn new(question: &'a Search, rules: &'a PathRules, cancel: &'a Cancel, best: &'a BestFiles) -> Self {
         let wants_lines = question.mode == MatchMode::Lines;
         let searcher = SearcherBuilder::new()
             .line_number(wants_lines)

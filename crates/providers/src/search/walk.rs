@@ -12,7 +12,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bailiwick_contract::{Cancel, Failure};
-use bailiwick_platform::fs::{Dir, DirEntry, DoorError};
+use bailiwick_platform::fs::{Dir, DirEntry, FileError};
 use bailiwick_platform::names::OsStrExt;
 use bailiwick_policy::{PathRules, PermittedPath};
 
@@ -78,7 +78,7 @@ pub(crate) fn walk<V: Visitor>(
     let first = start
         .dir()
         .and_then(|dir| Listing::read_start(&dir, start.rel(), path.rules(), ignore, filter))
-        .map_err(|error| bailiwick_policy::door_failure(&error, path))?;
+        .map_err(|error| bailiwick_policy::file_failure(&error, path))?;
     let shared = WalkState {
         rules: path.rules(),
         filter,
@@ -320,11 +320,11 @@ fn set_path(path: &mut Vec<u8>, folder: &Folder, name: &OsStr) {
 }
 
 /// Returns why something that a listing named could not be opened.
-pub(super) fn reason(error: &DoorError) -> Skip {
+pub(super) fn reason(error: &FileError) -> Skip {
     match error {
         // Something else took the name after the listing.
-        DoorError::Symlink | DoorError::NotADirectory => Skip::Link,
-        DoorError::NotRegular(_) | DoorError::IsADirectory | DoorError::SystemFiles => Skip::Special,
+        FileError::Symlink | FileError::NotADirectory => Skip::Link,
+        FileError::NotRegular(_) | FileError::IsADirectory | FileError::SystemFiles => Skip::Special,
         _ => Skip::Unreadable,
     }
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use crate::search::{Filter, Skip, Visitor, WalkedFile, walk};
 use bailiwick_contract::{Access, Cancel, Failure};
-use bailiwick_platform::fs::{DoorError, FileKind, Stat};
+use bailiwick_platform::fs::{FileError, FileKind, Stat};
 use bailiwick_policy::{PathRules, PermittedPath};
 
 use super::contents::{ContentLocation, Contents, Writer};
@@ -82,7 +82,7 @@ impl Snapshot {
         // Files have a coarser clock than programs: what is made a moment later must not seem older.
         let begun_ns = contents.as_ref().and_then(Contents::made_ns).unwrap_or_else(|| now_ns() - TICK_NS);
         let bounds = Bounds::new(limits);
-        let takers = walk(&folder, dir, FILTER, cancel, || Taker {
+        let takers = walk(&folder, dir, FILTER, cancel, || SnapshotWriter {
             bounds: &bounds,
             rules: folder.rules(),
             found: Vec::new(),
@@ -193,7 +193,7 @@ pub(super) fn is_closed(stat: &Stat, rules: &PathRules) -> bool {
     stat.kind == FileKind::File && stat.links > 1 && rules.refuses_hard_links()
 }
 
-struct Taker<'a> {
+struct SnapshotWriter<'a> {
     bounds: &'a Bounds,
     rules: &'a PathRules,
     found: Vec<(Box<[u8]>, Entry)>,
@@ -201,12 +201,12 @@ struct Taker<'a> {
     buffer: Vec<u8>,
 }
 
-impl Taker<'_> {
+impl SnapshotWriter<'_> {
     fn add(&mut self, path: &[u8], stat: Stat, content: Option<ContentLocation>, closed: bool) {
         self.found.push((path.into(), Entry { stat, content, closed }));
     }
 
-    fn look(&mut self, file: &WalkedFile<'_>) -> Result<(Stat, Option<ContentLocation>, bool), DoorError> {
+    fn look(&mut self, file: &WalkedFile<'_>) -> Result<(Stat, Option<ContentLocation>, bool), FileError> {
         // What cannot be opened still has facts.
         let Ok(opened) = file.dir.open_file(file.name) else {
             return Ok((file.dir.stat(file.name)?, None, false));
@@ -222,7 +222,7 @@ impl Taker<'_> {
     }
 }
 
-impl Visitor for Taker<'_> {
+impl Visitor for SnapshotWriter<'_> {
     fn wants(&self, _: &[u8]) -> bool {
         !self.bounds.is_passed()
     }

@@ -35,17 +35,17 @@ pub struct Authors {
 struct Readers {
     files: HashMap<(String, String), (VecDeque<String>, Instant)>,
     /// The changed files, by scope and caller.
-    news: HashMap<(String, String), News>,
+    news: HashMap<(String, String), FileChanges>,
 }
 
 /// The files that were changed since a caller has read them.
-struct News {
+struct FileChanges {
     files: BTreeSet<String>,
     /// When the last of them was changed.
     at: Instant,
 }
 
-impl News {
+impl FileChanges {
     fn is_old(&self, now: Instant) -> bool {
         now.duration_since(self.at) > MAX_AGE
     }
@@ -167,7 +167,7 @@ impl Authors {
 }
 
 /// Adds a file to the news of a caller in a scope. Of too many callers, the one with the oldest hears of nothing.
-fn add_news(all: &mut HashMap<(String, String), News>, caller: (String, String), file: &str) {
+fn add_news(all: &mut HashMap<(String, String), FileChanges>, caller: (String, String), file: &str) {
     if all.len() >= MAX_UNHEARD && !all.contains_key(&caller) {
         all.retain(|_, news| !news.is_old(Instant::now()));
         if all.len() >= MAX_UNHEARD
@@ -176,7 +176,8 @@ fn add_news(all: &mut HashMap<(String, String), News>, caller: (String, String),
             all.remove(&oldest);
         }
     }
-    let news = all.entry(caller).or_insert_with(|| News { files: BTreeSet::new(), at: Instant::now() });
+    let news =
+        all.entry(caller).or_insert_with(|| FileChanges { files: BTreeSet::new(), at: Instant::now() });
     news.at = Instant::now();
     if news.files.len() < MAX_NEWS {
         news.files.insert(file.to_owned());
@@ -234,7 +235,7 @@ mod tests {
         let news = |caller: &str| authors.news(|| "app".to_owned(), || caller.to_owned());
         assert!(news("0").is_empty());
         assert_eq!(news(&MAX_UNHEARD.to_string()), BTreeSet::from(["a".to_owned()]));
-        let news = News { files: BTreeSet::new(), at: Instant::now() };
+        let news = FileChanges { files: BTreeSet::new(), at: Instant::now() };
         assert!(!news.is_old(news.at + MAX_AGE) && news.is_old(news.at + MAX_AGE * 2));
     }
 

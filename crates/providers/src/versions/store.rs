@@ -18,7 +18,7 @@ use crate::file::{Slot, content_version, sha256_hex};
 use bailiwick_contract::{id, time};
 use bailiwick_platform::fs::modes::{DirBuilderExt, sync_folder};
 use bailiwick_platform::fs::{
-    DoorError, RelPath, RetainedFolder, RetentionClock, RetentionLimits, Root, Secrecy, new_private_file,
+    FileError, RelPath, RetainedFolder, RetentionClock, RetentionLimits, Root, Secrecy, new_private_file,
     open_own_file,
 };
 
@@ -387,9 +387,9 @@ impl FoundRecord {
     /// Opens the place of one of the things that are kept whole with the record.
     ///
     /// # Errors
-    /// [`DoorError::NotFound`] if the record has gone meanwhile, and the usual ones.
-    pub fn slot(&self, number: usize) -> Result<Slot, DoorError> {
-        slot(self.part().ok_or(DoorError::NotFound)?, number)
+    /// [`FileError::NotFound`] if the record has gone meanwhile, and the usual ones.
+    pub fn slot(&self, number: usize) -> Result<Slot, FileError> {
+        slot(self.part().ok_or(FileError::NotFound)?, number)
     }
 }
 
@@ -403,7 +403,7 @@ impl Deposit {
     ///
     /// # Errors
     /// The usual ones.
-    pub fn slot(&self, number: usize) -> Result<Slot, DoorError> {
+    pub fn slot(&self, number: usize) -> Result<Slot, FileError> {
         slot(&self.part, number)
     }
 
@@ -459,7 +459,7 @@ fn release_empty(folder: &RetainedFolder, part: &Path) {
     }
 }
 
-fn slot(part: &Path, number: usize) -> Result<Slot, DoorError> {
+fn slot(part: &Path, number: usize) -> Result<Slot, FileError> {
     let dir = Root::open(part)?.open_writable_dir(&RelPath::root())?;
     Ok(Slot { dir, name: OsString::from(format!("{THING}{number}")) })
 }

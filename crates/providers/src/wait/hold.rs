@@ -34,7 +34,8 @@ pub async fn hold(
     let changed = Arc::new(Notify::new());
     // Before the first look, so that nothing comes between.
     for process in round.processes() {
-        let wants = if round.wants_output_of(&process) { Wants::Output } else { Wants::End };
+        let wants =
+            if round.wants_output_of(&process) { ProcessInterest::Output } else { ProcessInterest::End };
         let mut changes = process.changes();
         let last = *changes.borrow_and_update();
         helpers.spawn(listen(changes, last, wants, Arc::clone(&changed)));
@@ -77,7 +78,7 @@ pub async fn hold(
 
 /// What is wanted to be told of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Wants {
+enum ProcessInterest {
     /// That it has printed, and that it is over.
     Output,
     /// That it is over.
@@ -88,9 +89,15 @@ enum Wants {
 ///
 /// `last` is read by the caller, before its first look: this task may begin only when more has come, which would be taken
 /// for seen.
-async fn listen(mut changes: watch::Receiver<Change>, mut last: Change, wants: Wants, changed: Arc<Notify>) {
+async fn listen(
+    mut changes: watch::Receiver<Change>,
+    mut last: Change,
+    wants: ProcessInterest,
+    changed: Arc<Notify>,
+) {
     while !last.ended {
-        let is_wanted = |change: &Change| change.ended || (wants == Wants::Output && change.end > last.end);
+        let is_wanted =
+            |change: &Change| change.ended || (wants == ProcessInterest::Output && change.end > last.end);
         let next = changes.wait_for(is_wanted).await.map(|change| *change);
         changed.notify_one();
         let Ok(next) = next else { return };
@@ -117,7 +124,7 @@ mod tests {
         let (sender, mut changes) = watch::channel(Change { end: 6, ended: false });
         let last = *changes.borrow_and_update();
         let changed = Arc::new(Notify::new());
-        let listener = tokio::spawn(listen(changes, last, Wants::Output, Arc::clone(&changed)));
+        let listener = tokio::spawn(listen(changes, last, ProcessInterest::Output, Arc::clone(&changed)));
         // The one thread of this runtime has not begun it yet.
         sender.send_replace(Change { end: 10, ended: false });
         let notified = tokio::time::timeout(Duration::from_secs(60), changed.notified()).await;

@@ -7,7 +7,7 @@ use bailiwick_policy::RootPaths;
 use super::super::printer::{Report, labelled, one_line};
 use crate::installation::home::Home;
 use crate::scope_setup::commands_setup;
-use crate::scope_setup::effective::{Effective, effective};
+use crate::scope_setup::effective::{EffectiveScope, effective};
 use crate::scope_setup::grants::{Closure, closure, describe_grants, secret_words};
 use crate::scope_setup::output::ScopeShowOutput;
 use crate::scope_setup::scope_words::{input_words, place_of, screen_words, type_name, without_values};
@@ -63,7 +63,7 @@ fn asked_words(policy: &ScopePolicy) -> String {
     lines.join("\n")
 }
 
-fn text(scope: &ScopeConfig, effective: &Effective, tokens: &[String]) -> Result<String, Failure> {
+fn text(scope: &ScopeConfig, effective: &EffectiveScope, tokens: &[String]) -> Result<String, Failure> {
     let mut lines = vec![("type", type_name(scope).to_owned())];
     let roots: Vec<String> = effective
         .roots

@@ -57,7 +57,7 @@ impl Identity {
     fn given(certificate: &Path, key: &Path) -> Result<Self, Failure> {
         let chain = read("http.tls.certificate", certificate, Secrecy::Guarded)?;
         let secret = read("http.tls.key", key, Secrecy::Secret)?;
-        Self::from_pem(&chain, &secret).map_err(|Unusable { field, problem }| {
+        Self::from_pem(&chain, &secret).map_err(|CertificateError { field, problem }| {
             let path = if field == "http.tls.key" { key } else { certificate };
             Failure::invalid(field, format!("`{}` cannot be used: {problem}", path.display()))
                 .hint("For a certificate that Bailiwick makes, write `\"tls\": {}`.")
@@ -87,9 +87,9 @@ impl Identity {
         Self::from_pem(chain.as_bytes(), key.as_bytes()).map_err(|it| failed(it.problem))
     }
 
-    fn from_pem(chain: &[u8], key: &[u8]) -> Result<Self, Unusable> {
-        let of_certificate = |problem: String| Unusable { field: "http.tls.certificate", problem };
-        let of_key = |problem: String| Unusable { field: "http.tls.key", problem };
+    fn from_pem(chain: &[u8], key: &[u8]) -> Result<Self, CertificateError> {
+        let of_certificate = |problem: String| CertificateError { field: "http.tls.certificate", problem };
+        let of_key = |problem: String| CertificateError { field: "http.tls.key", problem };
         let chain: Vec<CertificateDer<'static>> = CertificateDer::pem_slice_iter(chain)
             .collect::<Result<_, _>>()
             .map_err(|error| of_certificate(error.to_string()))?;
@@ -119,7 +119,7 @@ impl Identity {
 }
 
 /// Why a certificate and its key cannot be used.
-struct Unusable {
+struct CertificateError {
     field: &'static str,
     problem: String,
 }

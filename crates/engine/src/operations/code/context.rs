@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use crate::registry::prelude::*;
 use bailiwick_contract::{Cancel, ErrorCode};
 use bailiwick_policy::PermittedPath;
-use bailiwick_providers::git::Busy;
+use bailiwick_providers::git::OngoingOperation;
 use bailiwick_providers::orientation::{
     Command, EntryPoint, Folder, HotFile, HotFiles, Instructions, LanguageShare, Manifest, Manifests, Readme,
     Skill, Survey, Surveys, entry_points, find_commands, find_instructions, find_readme, find_skills,
@@ -124,7 +124,7 @@ pub struct Output {
     pub notes: Vec<String>,
     /// What the budget left out, and which call gives it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub left_out: Vec<LeftOut>,
+    pub left_out: Vec<OmittedPart>,
 }
 
 /// The beginning of a README.
@@ -183,12 +183,12 @@ pub struct GitState {
     pub counts: Counts,
     /// What was begun and is not done.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub in_progress: Option<Busy>,
+    pub in_progress: Option<OngoingOperation>,
 }
 
 /// Something that is left out.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct LeftOut {
+pub struct OmittedPart {
     /// The part of the answer.
     pub part: &'static str,
     /// How many entries of it, or lines.
@@ -247,7 +247,7 @@ impl RunAsync for Op {
             let message = format!("`options.budget` must be a whole number from {least} to {most}");
             return Err(Failure::invalid("options.budget", message));
         }
-        let wants = Wants(options.include.clone());
+        let wants = PartChoice(options.include.clone());
         let (target, cancel, asked) = (permit.path().clone(), cx.cancel.clone(), wants.clone());
         let service = cx.service.clone();
         let files = tokio::task::spawn_blocking(move || look(&service.surveys, &target, &asked, &cancel));
@@ -288,9 +288,9 @@ fn around(scope: &str) -> usize {
 
 /// Which parts are wanted.
 #[derive(Debug, Clone)]
-struct Wants(Vec<Part>);
+struct PartChoice(Vec<Part>);
 
-impl Wants {
+impl PartChoice {
     fn any(&self, parts: &[Part]) -> bool {
         self.0.is_empty() || parts.iter().any(|part| self.0.contains(part))
     }
@@ -324,7 +324,7 @@ pub(super) struct ContextParts {
 fn look(
     surveys: &Surveys,
     target: &PermittedPath,
-    wants: &Wants,
+    wants: &PartChoice,
     cancel: &Cancel,
 ) -> Result<ContextParts, Failure> {
     let (dir, target) = target.open_dir()?;

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use bailiwick_providers::orientation::{Portion, share};
 
-use super::context::{Call, ContextParts, InstructionHead, LeftOut, Output, ReadmeHead};
+use super::context::{Call, ContextParts, InstructionHead, OmittedPart, Output, ReadmeHead};
 
 /// How often an answer is made before nothing but its frame is given.
 const TRIES: usize = 24;
@@ -205,7 +205,7 @@ fn render(found: &ContextParts, lines: &[(usize, usize)], portions: &[Portion], 
             (*part, left(*part) + unread)
         })
         .filter(|(_, left)| *left > 0)
-        .map(|(part, left)| LeftOut { part: part.name(), left, call: call(part, found, &output) })
+        .map(|(part, left)| OmittedPart { part: part.name(), left, call: call(part, found, &output) })
         .collect();
     output
 }

@@ -8,7 +8,7 @@ use tokio::sync::watch;
 use crate::registry::prelude::*;
 use bailiwick_contract::{Cancel, ErrorCode};
 use bailiwick_platform::fs::FileId;
-use bailiwick_providers::git::{Git, Untracked, busy, status};
+use bailiwick_providers::git::{Git, UntrackedMode, busy, status};
 use bailiwick_providers::orientation::{HotFiles, hot_files};
 
 use super::super::git::{Counts, open_until};
@@ -187,7 +187,7 @@ fn with<T>(key: &Key, look: impl FnOnce(&mut KnownAnswer) -> T) -> T {
 
 async fn ask(git: &Git, wants: GitWants) -> Result<WorkTree, Failure> {
     let mut found = WorkTree::default();
-    let untracked = if wants.state { Untracked::Normal } else { Untracked::None };
+    let untracked = if wants.state { UntrackedMode::Normal } else { UntrackedMode::None };
     let paths: Vec<_> = git.repository.pathspec().into_iter().collect();
     let status = status(git, &paths, untracked).await?;
     if wants.state {

@@ -48,7 +48,7 @@ pub struct Output {
     pub skipped: BTreeMap<&'static str, u64>,
     /// Source files that were not looked at, and why; at most 10.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub unread: Vec<NotRead>,
+    pub unread: Vec<UnreadSource>,
     /// Whether there is more than was given.
     pub truncated: bool,
     /// Give this as `options.cursor` to continue.
@@ -100,7 +100,7 @@ pub(super) fn is_zero(number: &usize) -> bool {
 
 /// A source file that was not looked at.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct NotRead {
+pub struct UnreadSource {
     /// The file, relative to the scope's folder.
     pub path: String,
     /// Why.
@@ -191,7 +191,7 @@ struct Page {
     room: OutputBudget,
     files: Vec<File>,
     skipped: BTreeMap<&'static str, u64>,
-    unread: Vec<NotRead>,
+    unread: Vec<UnreadSource>,
     next: Option<OutlinePosition>,
 }
 
@@ -245,7 +245,7 @@ impl Page {
             Ok(definitions) => definitions,
             Err(unread) => {
                 if self.unread.len() < MAX_UNREAD {
-                    self.unread.push(NotRead { path, because: unread.describe() });
+                    self.unread.push(UnreadSource { path, because: unread.describe() });
                 }
                 return;
             }

@@ -5,7 +5,7 @@ use bailiwick_contract::ErrorCode;
 use bailiwick_contract::fields::nearest;
 use bailiwick_policy::{OpenedFile, PermittedPath};
 use bailiwick_providers::code::index::WantedName;
-use bailiwick_providers::code::{Definition, Definitions, Kind, MAX_BYTES, Unread, language_of};
+use bailiwick_providers::code::{Definition, Definitions, Kind, MAX_BYTES, SourceProblem, language_of};
 use bailiwick_providers::file::{ReadRequest, json_len, read_content};
 use bailiwick_providers::search::OutputBudget;
 use bailiwick_providers::syntax::Language;
@@ -391,7 +391,7 @@ impl Question<'_> {
 impl Source {
     /// Reads a file as file.read does, and finds what it defines.
     fn read(cx: &Context, opened: OpenedFile) -> Result<Self, Failure> {
-        let unread = |path: &PermittedPath, why: Unread| {
+        let unread = |path: &PermittedPath, why: SourceProblem| {
             Failure::new(
                 ErrorCode::InvalidRequest,
                 format!("`{}` is not looked at: {}", path.shown(), why.describe()),
@@ -400,7 +400,7 @@ impl Source {
         };
         // UTF-16 has two bytes for what a source has one for.
         if opened.stat.size > 2 * MAX_BYTES as u64 {
-            return Err(unread(&opened.path, Unread::TooLarge));
+            return Err(unread(&opened.path, SourceProblem::TooLarge));
         }
         let content =
             read_content(opened, &ReadRequest::default(), usize::MAX, &cx.cancel, &cx.service.parsers)?;

@@ -59,7 +59,7 @@ impl From<Changes> for Difference {
 /// Takes the state of the folder before a run.
 ///
 /// # Errors
-/// Those of the door for the folder; `cancelled` and `timeout`.
+/// Those of a file for the folder; `cancelled` and `timeout`.
 pub async fn before(cx: &Context, permit: &Permit) -> Result<Snapshot, Failure> {
     let (folder, state, cancel) = (permit.path().clone(), cx.service.dirs.state.clone(), cx.cancel.clone());
     cx.progress.say("looking at the folder before Codex works in it");

@@ -10,7 +10,7 @@ use bailiwick_contract::signal;
 use bailiwick_platform::launch::kept::Stream;
 use bailiwick_policy::Need;
 use bailiwick_providers::codex::Events;
-use bailiwick_providers::command::{Capture, Listener, Ran, Running, describe_memory_excess, run};
+use bailiwick_providers::command::{Capture, CommandEnd, Listener, RunOptions, describe_memory_excess, run};
 
 use super::asked::{CodexJob, Input, WorkOptions, make_ready, needs};
 use super::difference::{self, COMPARING};
@@ -107,7 +107,7 @@ async fn work_through(cx: &Context, permit: &Permit, work: CodexJob) -> Result<(
                 progress.say(said);
             }
         });
-        let running = Running {
+        let running = RunOptions {
             stdin: Some(prompt),
             deadline: cx.cancel.deadline() - TELLING.min(timeout / 4),
             stdout: Capture::new(0, 0),
@@ -116,7 +116,7 @@ async fn work_through(cx: &Context, permit: &Permit, work: CodexJob) -> Result<(
         };
         run(&cx.service.launcher, ready.prepared, running).await?
     };
-    let Ran { ended, timed_out, stderr, elapsed, warnings, .. } = ran;
+    let CommandEnd { ended, timed_out, stderr, elapsed, warnings, .. } = ran;
     warnings.into_iter().for_each(|warning| cx.warn(warning));
     outcome.timed_out = timed_out;
     outcome.duration_ms = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);

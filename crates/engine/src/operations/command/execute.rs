@@ -16,8 +16,8 @@ use bailiwick_platform::launch::Launcher;
 use bailiwick_policy::command::PermittedCommand;
 use bailiwick_policy::{Permit, Scope};
 use bailiwick_providers::command::{
-    Capture, CapturedStream, FailedCommand, HEAD_SHARE, Listener, Ran, ReadyCommand, Run, as_base64, as_text,
-    describe_memory_excess, hints, need, share,
+    Capture, CapturedStream, CommandEnd, FailedCommand, HEAD_SHARE, Listener, ReadyCommand, Run, as_base64,
+    as_text, describe_memory_excess, hints, need, share,
 };
 use bailiwick_providers::digest::Digest;
 use bailiwick_providers::egress::NetworkUse;
@@ -104,7 +104,7 @@ pub struct CommandOutput {
     pub truncated: bool,
     /// How much was left out in the middle, if anything was.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub left_out: Option<Streams<LeftOut>>,
+    pub left_out: Option<Streams<OmittedOutput>>,
     /// How many bytes of what is shown were not UTF-8, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_utf8_bytes: Option<Streams<u64>>,
@@ -142,7 +142,7 @@ pub struct Streams<T> {
 
 /// How much of a stream was left out.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct LeftOut {
+pub struct OmittedOutput {
     /// In bytes.
     pub bytes: u64,
     /// In line feeds.
@@ -359,7 +359,7 @@ fn leaving(
 /// Creates the result of a command that has ended.
 fn report(
     cx: &Context,
-    ran: Ran,
+    ran: CommandEnd,
     room: usize,
     encoding: Encoding,
     (level, network, advisory, writes): (Containment, Network, bool, bool),
@@ -422,8 +422,8 @@ fn printed(room: usize, encoding: Encoding, [stdout, stderr]: &[CapturedStream; 
     CommandOutput {
         truncated,
         left_out: truncated.then_some(Streams {
-            stdout: LeftOut { bytes: stdout.left_out_bytes, lines: stdout.left_out_lines },
-            stderr: LeftOut { bytes: stderr.left_out_bytes, lines: stderr.left_out_lines },
+            stdout: OmittedOutput { bytes: stdout.left_out_bytes, lines: stdout.left_out_lines },
+            stderr: OmittedOutput { bytes: stderr.left_out_bytes, lines: stderr.left_out_lines },
         }),
         not_utf8_bytes: not_utf8
             .then_some(Streams { stdout: stdout.not_utf8_bytes, stderr: stderr.not_utf8_bytes }),

@@ -13,7 +13,7 @@ use bailiwick_contract::{Access, Cancel, ErrorCode, Failure, Network, signal};
 use bailiwick_platform::fs::{Dir, FileId, FileKind};
 use bailiwick_policy::{Permit, PermittedPath, Scope};
 use bailiwick_providers::approval::{EffectPreview, PathChange, PreviewPath, PreviewState};
-use bailiwick_providers::command::{Capture, CapturedStream, Listener, Ran, Run};
+use bailiwick_providers::command::{Capture, CapturedStream, CommandEnd, Listener, Run};
 use bailiwick_providers::coverage::PreviewedChangesDraft;
 use bailiwick_providers::edit::{Text, text_diff};
 use bailiwick_providers::overlay::{FileContents, OverlayChange, overlay_changes};
@@ -97,7 +97,7 @@ pub async fn preview(cx: &Context, permit: &Permit, execution: Execution) -> Res
 }
 
 /// Returns how it ended, and what that does not show.
-fn ending(cx: &Context, ran: &Ran, network: Network) -> EffectPreview {
+fn ending(cx: &Context, ran: &CommandEnd, network: Network) -> EffectPreview {
     let ended = ran.ended.as_ref();
     let (exit_code, number) = ended.map_or((None, None), |ended| (ended.exit_code, ended.signal));
     let output = [&ran.stdout, &ran.stderr].map(|stream| last_lines(cx, stream));

@@ -1,7 +1,7 @@
 //! `file.copy`: make another file or folder of the same content.
 
 use crate::registry::prelude::*;
-use bailiwick_providers::file::{FileLocation, Locks, Original, Outgoing, Slot, Transfer, copy};
+use bailiwick_providers::file::{CopySource, FileLocation, Locks, ReplacedContent, Slot, Transfer, copy};
 use bailiwick_providers::versions::{FileChange, Location, Relocation};
 
 use super::kept::{self, Undo};
@@ -37,7 +37,7 @@ impl Operation for Op {
 
 impl RunBlocking for Op {
     fn run(cx: &Context, permit: &Permit, _: &Input, options: &Options) -> Result<Output, Failure> {
-        let (from, to) = (Original::of(permit.path())?, new_place(permit)?);
+        let (from, to) = (CopySource::of(permit.path())?, new_place(permit)?);
         let transfer = Transfer { if_exists: options.if_exists, dry_run: permit.common().dry_run };
         let mut undo = Undo::new(cx, permit, options.without_undo);
         let copied = copy(
@@ -58,7 +58,7 @@ fn keep(
     undo: &mut Undo<'_>,
     cx: &Context,
     to: &FileLocation,
-    change: &Outgoing<'_>,
+    change: &ReplacedContent<'_>,
 ) -> Result<Option<Slot>, Failure> {
     let (Some(new), true) = (change.new, undo.is_wanted()) else { return Ok(None) };
     let path = to.path.shown();

@@ -10,7 +10,7 @@ use bailiwick_contract::{Cancel, Capability, ErrorCode, Failure, id};
 use bailiwick_policy::{PathRules, Permit, PermittedPath};
 use bailiwick_providers::edit::Basis;
 use bailiwick_providers::file::{
-    Current, FileLocation, MAX_PLAIN_BYTES, Outgoing, Slot, WholeTree, cannot_undo, current,
+    CurrentFile, FileLocation, MAX_PLAIN_BYTES, ReplacedContent, Slot, WholeTree, cannot_undo, current,
 };
 use bailiwick_providers::versions::{
     Before, ChangeSource, Deposit, FileChange, Location, Relocation, StoredFile, VersionStore,
@@ -20,7 +20,7 @@ use bailiwick_providers::versions::{
 const MAX_NAMED: usize = 8;
 
 /// Makes what is kept of a file.
-pub fn before(found: Current) -> Before {
+pub fn before(found: CurrentFile) -> Before {
     let (content, facts) = (Arc::new(found.bytes), found.facts);
     Before { content, sha256: found.sha256, mode: found.stat.mode, facts }
 }
@@ -285,7 +285,11 @@ impl<'a> Undo<'a> {
     ///
     /// # Errors
     /// As [`Undo::whole`].
-    pub fn removed(&mut self, place: &FileLocation, going: &Outgoing<'_>) -> Result<Option<Slot>, Failure> {
+    pub fn removed(
+        &mut self,
+        place: &FileLocation,
+        going: &ReplacedContent<'_>,
+    ) -> Result<Option<Slot>, Failure> {
         let path = place.path.shown();
         let (Some(old), true) = (going.old, self.is_wanted) else {
             self.names.push(path);

@@ -9,8 +9,8 @@ use bailiwick_contract::Detail;
 use bailiwick_contract::limits::within;
 use bailiwick_contract::path::{decode_name, encode_name};
 use bailiwick_contract::time::rfc3339;
-use bailiwick_platform::fs::{Dir, DirEntry, DoorError, FileKind, FirstInOrder, MAX_LISTED, RelPath};
-use bailiwick_policy::{PermittedPath, door_failure};
+use bailiwick_platform::fs::{Dir, DirEntry, FileError, FileKind, FirstInOrder, MAX_LISTED, RelPath};
+use bailiwick_policy::{PermittedPath, file_failure};
 use bailiwick_providers::file::{is_temporary, json_len};
 use bailiwick_providers::search::IgnoreRules;
 
@@ -170,7 +170,7 @@ impl Source<'_> {
     fn for_each(
         &self,
         mut take: impl FnMut(&OsStr, Option<FileKind>) -> ControlFlow<()>,
-    ) -> Result<(), DoorError> {
+    ) -> Result<(), FileError> {
         match self {
             Self::Dir(dir) => dir.for_each_entry(take),
             Self::Entries(entries) => {
@@ -304,7 +304,7 @@ impl ListedNames {
             added = add(name, kind);
             if added.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
-        read.map_err(|error| door_failure(&error, &path))?;
+        read.map_err(|error| file_failure(&error, &path))?;
         added?;
         self.folders.append(&mut below);
         Ok(few)

@@ -2,7 +2,7 @@
 
 use crate::registry::prelude::*;
 use bailiwick_contract::ErrorCode;
-use bailiwick_platform::fs::DoorError;
+use bailiwick_platform::fs::FileError;
 use bailiwick_policy::WritablePath;
 use bailiwick_providers::file::FileLocation;
 
@@ -81,7 +81,7 @@ fn foresee(path: &WritablePath, options: &Options) -> Result<Output, Failure> {
         match folder.open_dir() {
             Ok(_) if made == 0 && !options.parents => {
                 let place = FileLocation::of(path)?;
-                return Err(taken(&place, &DoorError::Exists));
+                return Err(taken(&place, &FileError::Exists));
             }
             Ok(_) if made > 1 && !options.parents => break,
             Ok(_) => return Ok(Output { path: path.shown(), made, dry_run: true }),
@@ -103,10 +103,10 @@ fn without_parents(failure: Failure) -> Failure {
     failure
 }
 
-fn taken(place: &FileLocation, error: &DoorError) -> Failure {
+fn taken(place: &FileLocation, error: &FileError) -> Failure {
     let failure = place.failure(error);
     match error {
-        DoorError::Exists => failure.hint("Set `options.parents` to true to accept a folder that is there."),
+        FileError::Exists => failure.hint("Set `options.parents` to true to accept a folder that is there."),
         _ => failure,
     }
 }

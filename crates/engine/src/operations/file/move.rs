@@ -5,7 +5,7 @@ use bailiwick_contract::RawPath;
 use bailiwick_platform::fs::FileKind;
 use bailiwick_policy::{InputPath, PermittedPath};
 use bailiwick_providers::file::{
-    FileLocation, IfExists, Locks, Outgoing, Slot, Transfer, TransferResult, rename,
+    FileLocation, IfExists, Locks, ReplacedContent, Slot, Transfer, TransferResult, rename,
 };
 use bailiwick_providers::versions::{FileChange, Location, Relocation, StoredFile};
 
@@ -107,7 +107,7 @@ fn keep(
     undo: &mut Undo<'_>,
     cx: &Context,
     (from, to): (&FileLocation, &FileLocation),
-    change: &Outgoing<'_>,
+    change: &ReplacedContent<'_>,
 ) -> Result<Option<Slot>, Failure> {
     let (Some(new), true) = (change.new, undo.is_wanted()) else { return Ok(None) };
     let (old_path, path) = (from.path.shown(), to.path.shown());

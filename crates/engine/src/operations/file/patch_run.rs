@@ -12,8 +12,8 @@ use bailiwick_providers::edit::{
     unified_diff, unstorable,
 };
 use bailiwick_providers::file::{
-    Current, FileLocation, LockGuards, Locks, Site, Step, StepResult, content_version, current, find_place,
-    perform, sha256_hex,
+    CurrentFile, FileLocation, LockGuards, Locks, Site, Step, StepResult, content_version, current,
+    find_place, perform, sha256_hex,
 };
 use bailiwick_providers::syntax::{Region, Side};
 use bailiwick_providers::versions::{Before, FileChange};
@@ -275,7 +275,7 @@ impl Runner<'_> {
         place: &FileLocation,
         change: &Change,
         if_version: Option<&str>,
-    ) -> Result<(Option<Current>, Option<Vec<u8>>), Failure> {
+    ) -> Result<(Option<CurrentFile>, Option<Vec<u8>>), Failure> {
         let failure = match current(place, if_version, &self.cx.cancel) {
             Ok(found) => return Ok((found, None)),
             Err(failure) => failure,
@@ -298,7 +298,7 @@ impl Runner<'_> {
         plan: &FilePlan,
         site: Site,
         to: Option<Site>,
-        found: Current,
+        found: CurrentFile,
         base: Option<Vec<u8>>,
     ) -> Result<PatchedFile, Failure> {
         let shown = plan.path.shown();
@@ -450,7 +450,7 @@ fn create(site: Site, content: &str, mode: Option<u32>) -> Result<PatchedFile, F
 }
 
 /// Works out that a file goes.
-fn delete(site: Site, content: Option<&str>, found: Current) -> Result<PatchedFile, Failure> {
+fn delete(site: Site, content: Option<&str>, found: CurrentFile) -> Result<PatchedFile, Failure> {
     let place = match site {
         Site::Place(place) => place,
         Site::Missing(path) => {

@@ -10,7 +10,7 @@ use bailiwick_contract::{ErrorCode, RawPath};
 use bailiwick_policy::WritablePath;
 use bailiwick_providers::edit::{Text, text_diff};
 use bailiwick_providers::file::{
-    Current, FileLocation, Locks, Site, Step, content_version, current, perform, sha256_hex,
+    CurrentFile, FileLocation, Locks, Site, Step, content_version, current, perform, sha256_hex,
 };
 use bailiwick_providers::versions::{FileChange, FoundRecord, StoredFile, VersionStore};
 
@@ -387,7 +387,7 @@ pub(super) fn site(path: &WritablePath) -> Result<Site, Failure> {
     }
 }
 
-fn found_at(site: &Site, cx: &Context) -> Result<Option<Current>, Failure> {
+fn found_at(site: &Site, cx: &Context) -> Result<Option<CurrentFile>, Failure> {
     match site {
         Site::Place(place) => current(place, None, &cx.cancel),
         Site::Missing(_) => Ok(None),

@@ -89,7 +89,7 @@ pub fn restore_tree(cx: &Context, permit: &Permit, found: &FoundRecord) -> Resul
 /// that it has begun, unless another one does.
 ///
 /// # Errors
-/// `unkept` where what it replaces cannot be kept; `conflict`, and those of the door.
+/// `unkept` where what it replaces cannot be kept; `conflict`, and those of a file.
 pub fn apply_whole(
     store: &VersionStore,
     source: ChangeSource<'_>,

@@ -8,7 +8,7 @@ use crate::registry::prelude::*;
 use bailiwick_contract::ErrorCode;
 use bailiwick_providers::edit::{Text, redaction_marks};
 use bailiwick_providers::file::{
-    Encoding, FileLocation, IfExists, KnownContent, LineEnding, Locks, MAX_PLAIN_BYTES, Outgoing,
+    Encoding, FileLocation, IfExists, KnownContent, LineEnding, Locks, MAX_PLAIN_BYTES, ReplacedContent,
     Replacement, Slot, content_version, find_place, line_ending, replace_held, sha256_hex,
 };
 use bailiwick_providers::syntax::Side;
@@ -213,7 +213,7 @@ pub fn write(cx: &Context, permit: &Permit, request: &WriteRequest<'_>) -> Resul
     }
     let mut undo = Undo::new(cx, permit, request.without_undo);
     let done = around(cx, permit, request.check, subject.as_slice(), || {
-        let mut keep = |change: &Outgoing<'_>| {
+        let mut keep = |change: &ReplacedContent<'_>| {
             refuse_unknown(change.old_version)?;
             keep(&mut undo, cx, &place, before.as_ref(), change)
         };
@@ -300,7 +300,7 @@ fn keep(
     cx: &Context,
     place: &FileLocation,
     before: Option<&(String, Before)>,
-    change: &Outgoing<'_>,
+    change: &ReplacedContent<'_>,
 ) -> Result<Option<Slot>, Failure> {
     let path = place.path.shown();
     let version_after = change.new_version.map(str::to_owned);

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::registry::prelude::*;
 use bailiwick_contract::path::{decode_name, encode_name};
 use bailiwick_providers::git::{
-    Between, Branch, Change, Counts, Git, LogRequest, Revision, Untracked, changed_files, log, resolve,
+    Branch, Change, Counts, DiffRange, Git, LogRequest, Revision, UntrackedMode, changed_files, log, resolve,
     status,
 };
 use bailiwick_providers::search::OutputBudget;
@@ -35,7 +35,7 @@ pub struct Input {
 pub struct Options {
     /// Files that Git does not know: `normal` (default) names a new folder instead of what is in it, `all` names
     /// every file, `none` leaves them out.
-    pub untracked: Untracked,
+    pub untracked: UntrackedMode,
 }
 
 /// What changed.
@@ -127,8 +127,8 @@ impl RunAsync for Op {
             None => status.branch.commit.clone(),
         };
         let between = match &older {
-            Some(older) => Between::CommitAndWorkTree(older.clone()),
-            None => Between::CommitAndIndex(None),
+            Some(older) => DiffRange::CommitAndWorkTree(older.clone()),
+            None => DiffRange::CommitAndIndex(None),
         };
         let changed = changed_files(&git, &between, &paths).await?;
         let staged: BTreeSet<_> = status

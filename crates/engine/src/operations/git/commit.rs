@@ -3,8 +3,8 @@
 use crate::registry::prelude::*;
 use bailiwick_contract::ErrorCode;
 use bailiwick_providers::git::{
-    Between, Busy, Counts, Git, Hash, Person, StagedTree, busy, changed_files, end_merge, head, hooks,
-    identity, merge_heads, record, staged_tree,
+    Counts, DiffRange, Git, Hash, OngoingOperation, Person, StagedTree, busy, changed_files, end_merge, head,
+    hooks, identity, merge_heads, record, staged_tree,
 };
 use bailiwick_providers::search::OutputBudget;
 
@@ -102,10 +102,10 @@ impl RunAsync for Op {
         let identity = identity(&git).await?;
         let files = match &parent {
             Some(parent) => {
-                let between = Between::Commits(parent.clone(), staged.tree.clone());
+                let between = DiffRange::Commits(parent.clone(), staged.tree.clone());
                 changed_files(&git, &between, &[]).await?
             }
-            None => changed_files(&git, &Between::CommitAndIndex(None), &[]).await?,
+            None => changed_files(&git, &DiffRange::CommitAndIndex(None), &[]).await?,
         };
         let dry_run = permit.common().dry_run;
         let commit = if dry_run {
@@ -163,12 +163,12 @@ fn message(text: &str) -> Result<String, Failure> {
 /// Returns whether a merge is to be committed.
 fn in_progress(git: &Git) -> Result<bool, Failure> {
     let what = match busy(&git.repository)? {
-        None | Some(Busy::Bisect) => return Ok(false),
-        Some(Busy::Merge) => return Ok(true),
-        Some(Busy::Rebase) => "rebase",
-        Some(Busy::ApplyMailbox) => "am",
-        Some(Busy::CherryPick) => "cherry-pick",
-        Some(Busy::Revert) => "revert",
+        None | Some(OngoingOperation::Bisect) => return Ok(false),
+        Some(OngoingOperation::Merge) => return Ok(true),
+        Some(OngoingOperation::Rebase) => "rebase",
+        Some(OngoingOperation::ApplyMailbox) => "am",
+        Some(OngoingOperation::CherryPick) => "cherry-pick",
+        Some(OngoingOperation::Revert) => "revert",
     };
     Err(Failure::new(
         ErrorCode::Conflict,

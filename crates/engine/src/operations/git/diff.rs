@@ -1,7 +1,7 @@
 //! `git.diff`: what differs between two states, as a patch.
 
 use crate::registry::prelude::*;
-use bailiwick_providers::git::{Between, Counts, Git, Hash, Revision, head, resolve};
+use bailiwick_providers::git::{Counts, DiffRange, Git, Hash, Revision, head, resolve};
 
 use super::open::{open, top};
 use super::patch_page::{self, FileEntry, PatchStyle, check_context};
@@ -130,7 +130,7 @@ impl DiffRequest {
         Ok(Self { staged: input.staged, from, to })
     }
 
-    async fn resolve(self, git: &Git) -> Result<(Between, String, String), Failure> {
+    async fn resolve(self, git: &Git) -> Result<(DiffRange, String, String), Failure> {
         let (index, tree) = ("index".to_owned(), "workTree".to_owned());
         let from: Option<Hash> = match &self.from {
             Some(from) => Some(resolve(git, "input.from", from).await?),
@@ -142,12 +142,12 @@ impl DiffRequest {
             None => None,
         };
         Ok(match (from, to) {
-            (Some(from), Some(to)) => (Between::Commits(from.clone(), to.clone()), from, to),
+            (Some(from), Some(to)) => (DiffRange::Commits(from.clone(), to.clone()), from, to),
             (from, _) if self.staged => {
-                (Between::CommitAndIndex(from.clone()), from.unwrap_or_else(|| "nothing".to_owned()), index)
+                (DiffRange::CommitAndIndex(from.clone()), from.unwrap_or_else(|| "nothing".to_owned()), index)
             }
-            (Some(from), None) => (Between::CommitAndWorkTree(from.clone()), from, tree),
-            (None, _) => (Between::IndexAndWorkTree, index, tree),
+            (Some(from), None) => (DiffRange::CommitAndWorkTree(from.clone()), from, tree),
+            (None, _) => (DiffRange::IndexAndWorkTree, index, tree),
         })
     }
 }

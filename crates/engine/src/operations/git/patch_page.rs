@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 use crate::registry::Context;
 use bailiwick_contract::{ErrorCode, Failure, hex};
 use bailiwick_policy::Permit;
-use bailiwick_providers::git::{Between, Change, ChangedFile, Counts, Git, changed_files, patch, sections};
+use bailiwick_providers::git::{Change, ChangedFile, Counts, DiffRange, Git, changed_files, patch, sections};
 
 /// What the fields around list and patch take of the result's size.
 const REST_BYTES: usize = 1_200;
@@ -115,7 +115,7 @@ pub async fn show(
     cx: &Context,
     permit: &Permit,
     git: &Git,
-    between: &Between,
+    between: &DiffRange,
     showing: PatchStyle,
 ) -> Result<Page, Failure> {
     let paths: Vec<_> = git.repository.pathspec().into_iter().collect();
@@ -132,7 +132,7 @@ pub async fn show(
 /// Creates the page at a cursor.
 async fn page(
     git: &Git,
-    between: &Between,
+    between: &DiffRange,
     list: &[ChangedFile],
     cursor: Option<&str>,
     showing: PatchStyle,
@@ -207,7 +207,7 @@ fn batch(list: &[ChangedFile], offset: usize, room: usize, with_patch: bool) -> 
 /// Returns the patch of each file of a batch; nothing for closed ones.
 async fn texts(
     git: &Git,
-    between: &Between,
+    between: &DiffRange,
     batch: &[ChangedFile],
     offset: usize,
     left: usize,
@@ -295,7 +295,7 @@ fn json_bytes(value: &impl Serialize) -> usize {
 }
 
 /// Marks a difference, so that a cursor is known to belong to it.
-fn mark(between: &Between, list: &[ChangedFile]) -> String {
+fn mark(between: &DiffRange, list: &[ChangedFile]) -> String {
     let mut hash = Sha256::new();
     hash.update(format!("{between:?}"));
     for file in list {

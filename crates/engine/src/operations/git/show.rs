@@ -6,8 +6,8 @@ use base64::engine::general_purpose::STANDARD;
 use crate::registry::prelude::*;
 use bailiwick_contract::{Detail, ErrorCode};
 use bailiwick_providers::git::{
-    Between, Commit, Counts, Git, GitCall, LogRequest, Person, Revision, log, resolve, touches_scope, whole,
-    word,
+    Commit, Counts, DiffRange, Git, GitCall, LogRequest, Person, Revision, log, resolve, touches_scope,
+    whole, word,
 };
 
 use super::log::CommitEntry;
@@ -127,8 +127,8 @@ impl RunAsync for Op {
             .hint("git.log lists the commits that did."));
         }
         let between = match commit.parents.first() {
-            Some(parent) => Between::Commits(parent.clone(), commit.hash.clone()),
-            None => Between::Made(commit.hash.clone()),
+            Some(parent) => DiffRange::Commits(parent.clone(), commit.hash.clone()),
+            None => DiffRange::Made(commit.hash.clone()),
         };
         let commit = CommitEntry::of(commit, Detail::Full, git.repository.is_whole());
         let message = serde_json::to_string(&commit).map_or(0, |text| text.len());

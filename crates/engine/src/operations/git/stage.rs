@@ -7,8 +7,8 @@ use bailiwick_contract::ErrorCode;
 use bailiwick_platform::names::OsStrExt;
 use bailiwick_providers::file::is_temporary;
 use bailiwick_providers::git::{
-    Change, Fields, Git, GitCall, RepositoryPath, StatusEntry, Untracked, conflict_markers, lossy, status,
-    whole,
+    Change, Fields, Git, GitCall, RepositoryPath, StatusEntry, UntrackedMode, conflict_markers, lossy,
+    status, whole,
 };
 use bailiwick_providers::search::OutputBudget;
 
@@ -65,7 +65,7 @@ impl RunAsync for Op {
         input.check()?;
         let git = open(cx, permit).await?;
         let specs = pathspecs(&git, permit, input.all)?;
-        let found = status(&git, &specs, Untracked::All).await?.entries;
+        let found = status(&git, &specs, UntrackedMode::All).await?.entries;
         let idle = without_any(permit, &found);
         let (mut chosen, mut closed) = (Vec::new(), Vec::<&RepositoryPath>::new());
         for entry in &found {

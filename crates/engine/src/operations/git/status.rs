@@ -3,7 +3,7 @@
 use crate::registry::prelude::*;
 use bailiwick_contract::path::{decode_name, encode_name};
 use bailiwick_providers::git::{
-    Branch, Busy, Change, Conflict, Status, StatusEntry, Untracked, busy, status,
+    Branch, Change, Conflict, OngoingOperation, Status, StatusEntry, UntrackedMode, busy, status,
 };
 use bailiwick_providers::search::OutputBudget;
 
@@ -18,7 +18,7 @@ pub struct Op;
 pub struct Options {
     /// Files that Git does not know: `normal` (default) names a new folder instead of what is in it, `all` names
     /// every file, `none` leaves them out, which is fastest.
-    pub untracked: Untracked,
+    pub untracked: UntrackedMode,
 }
 
 /// The state of the working tree.
@@ -31,7 +31,7 @@ pub struct Output {
     pub branch: Branch,
     /// What was begun and is not done.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub in_progress: Option<Busy>,
+    pub in_progress: Option<OngoingOperation>,
     /// How many there are in all, beyond this page too.
     pub counts: Counts,
     /// What is not as it was committed, in the order of paths.

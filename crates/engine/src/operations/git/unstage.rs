@@ -2,7 +2,7 @@
 
 use crate::registry::prelude::*;
 use bailiwick_contract::ErrorCode;
-use bailiwick_providers::git::{Change, StatusEntry, Untracked, status};
+use bailiwick_providers::git::{Change, StatusEntry, UntrackedMode, status};
 use bailiwick_providers::search::OutputBudget;
 
 use super::chosen::{IndexChange, Input, change_index, pathspecs, place, without_any};
@@ -54,7 +54,7 @@ impl RunAsync for Op {
         input.check()?;
         let git = open(cx, permit).await?;
         let specs = pathspecs(&git, permit, input.all)?;
-        let found = status(&git, &specs, Untracked::None).await?.entries;
+        let found = status(&git, &specs, UntrackedMode::None).await?.entries;
         let (unresolved, found): (Vec<StatusEntry>, Vec<StatusEntry>) = found
             .into_iter()
             .filter(|entry| entry.index.is_some() || entry.conflict.is_some())

@@ -9,8 +9,8 @@ use bailiwick_contract::{ErrorCode, RawPath};
 use bailiwick_platform::names::OsStrExt;
 use bailiwick_policy::{InputPath, PermittedPath, WritablePath};
 use bailiwick_providers::git::{
-    Busy, Change, Git, Untracked, WorkTree, busy, ignored, is_on_a_branch, remove, status, submodules,
-    work_trees,
+    Change, Git, OngoingOperation, UntrackedMode, WorkTree, busy, ignored, is_on_a_branch, remove, status,
+    submodules, work_trees,
 };
 use bailiwick_providers::search::OutputBudget;
 
@@ -54,7 +54,7 @@ pub struct Output {
     pub counts: Counts,
     /// What was in progress there and is lost.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub in_progress: Option<Busy>,
+    pub in_progress: Option<OngoingOperation>,
     /// Whether the commit is on no branch, so that it will be lost in time. Its hash still finds it for a while.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub commit_on_no_branch: bool,
@@ -84,7 +84,7 @@ pub struct Counts {
 /// Why something is nowhere else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub enum Why {
+pub enum LossReason {
     /// It was changed and not committed.
     Changed,
     /// Git does not know it.
@@ -101,7 +101,7 @@ pub struct LostPath {
     /// The path.
     pub path: String,
     /// Why.
-    pub why: Why,
+    pub why: LossReason,
 }
 
 impl Operation for Op {
@@ -221,7 +221,7 @@ async fn find(git: &Git, place: &PermittedPath) -> Result<WorkTree, Failure> {
 struct LossReport {
     lost: Vec<LostPath>,
     counts: Counts,
-    in_progress: Option<Busy>,
+    in_progress: Option<OngoingOperation>,
     commit_on_no_branch: bool,
 }
 
@@ -243,24 +243,29 @@ async fn look_in(
         .hint("For the user: `git worktree repair` or `git worktree prune`, whichever is right."));
     }
     let mut found = LossReport { in_progress: busy(&git.repository)?, ..LossReport::default() };
-    for entry in status(&git, &[], Untracked::All).await?.entries {
+    for entry in status(&git, &[], UntrackedMode::All).await?.entries {
         let is_new = entry.work_tree == Some(Change::Untracked);
         let (count, why) = if is_new {
-            (&mut found.counts.untracked, Why::Untracked)
+            (&mut found.counts.untracked, LossReason::Untracked)
         } else {
-            (&mut found.counts.changed, Why::Changed)
+            (&mut found.counts.changed, LossReason::Changed)
         };
         *count += 1;
         found.lost.push(LostPath { path: entry.seen.shown, why });
     }
-    for (names, why) in [(ignored(&git).await?, Why::Ignored), (submodules(&git).await?, Why::Submodule)] {
+    for (names, why) in
+        [(ignored(&git).await?, LossReason::Ignored), (submodules(&git).await?, LossReason::Submodule)]
+    {
         for name in names {
-            if why == Why::Submodule && !is_populated(&git, &name) {
+            if why == LossReason::Submodule && !is_populated(&git, &name) {
                 continue;
             }
             let Some(seen) = git.repository.seen_from_start(&name) else { continue };
-            *(if why == Why::Ignored { &mut found.counts.ignored } else { &mut found.counts.submodules }) +=
-                1;
+            *(if why == LossReason::Ignored {
+                &mut found.counts.ignored
+            } else {
+                &mut found.counts.submodules
+            }) += 1;
             found.lost.push(LostPath { path: seen.shown, why });
         }
     }
@@ -295,7 +300,7 @@ impl LossReport {
         if reasons.is_empty() {
             return Ok(());
         }
-        let kept = self.lost.iter().filter(|lost| lost.why != Why::Ignored);
+        let kept = self.lost.iter().filter(|lost| lost.why != LossReason::Ignored);
         let names: Vec<&str> = kept.map(|lost| lost.path.as_str()).take(SHOWN_NAMES).collect();
         Err(Failure::new(
             ErrorCode::Conflict,

@@ -88,7 +88,7 @@ pub struct RawCondition {
     /// For `text` and `regex`: the position from which output counts, such as the `nextCursor` of process.read;
     /// default the beginning of what is kept, so that a line which was printed already counts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub from: Option<From>,
+    pub from: Option<OutputPosition>,
     /// For `port` and `http`: the TCP port, 1 to 65535.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub port: Option<u16>,
@@ -112,7 +112,7 @@ pub struct RawCondition {
 /// A position in what a process prints, as a number or as the text that process.read gives.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
-pub enum From {
+pub enum OutputPosition {
     /// As a number.
     Number(u64),
     /// As text.
@@ -278,8 +278,8 @@ impl Reader<'_> {
     fn from(&self) -> Result<Marks, Failure> {
         let cursor = match &self.raw.from {
             None => Cursor::default(),
-            Some(From::Number(position)) => Cursor::at(*position),
-            Some(From::Text(text)) => Cursor::parse(&format!("{}.from", self.field), text)?,
+            Some(OutputPosition::Number(position)) => Cursor::at(*position),
+            Some(OutputPosition::Text(text)) => Cursor::parse(&format!("{}.from", self.field), text)?,
         };
         Ok([cursor.stdout, cursor.stderr])
     }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use bailiwick_contract::{ErrorCode, FOR_USER, Failure, SCOPE, StageName};
 use bailiwick_platform::screen::{Access, ScreenError};
-use bailiwick_providers::screen::ShotError;
+use bailiwick_providers::screen::ScreenshotError;
 
 /// Whether the displays can be read, as they answered when they were asked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -47,10 +47,10 @@ pub fn access_state(access: &Access) -> AccessState {
 }
 
 /// Creates the failure of a picture that could not be taken.
-pub(super) fn refused(error: ShotError) -> Failure {
+pub(super) fn refused(error: ScreenshotError) -> Failure {
     match error {
-        ShotError::Withheld(window) => withheld(&format!("the window `{window}`")),
-        ShotError::Screen(error) => unavailable(error),
+        ScreenshotError::Withheld(window) => withheld(&format!("the window `{window}`")),
+        ScreenshotError::Screen(error) => unavailable(error),
     }
 }
 

@@ -11,7 +11,7 @@ use bailiwick_contract::{ErrorCode, Failure, Image, id};
 use bailiwick_platform::screen::{Content, Rect};
 use bailiwick_policy::Permit;
 use bailiwick_providers::artifact::{Area, CaptureFacts, CaptureKind, CaptureStore};
-use bailiwick_providers::screen::{Coverage, Format, ImageFile, Picture, Shot, encode, fit, scale};
+use bailiwick_providers::screen::{Coverage, Format, ImageFile, Picture, Screenshot, encode, fit, scale};
 
 /// The long edge of a picture unless a size is asked for, in pixels: what models look at without making it smaller.
 const LONG_EDGE: u32 = 1_568;
@@ -146,7 +146,7 @@ pub struct KeptFile {
 }
 
 /// What a picture is sent as.
-pub(super) struct Wish {
+pub(super) struct PictureForm {
     pub format: Format,
     pub max_width: u32,
     pub max_height: u32,
@@ -204,7 +204,7 @@ pub(super) fn wish(
     format: Format,
     return_as: Return,
     size: (Option<u32>, Option<u32>),
-) -> Wish {
+) -> PictureForm {
     let limits = permit.limits().max_output_bytes;
     let room = match (return_as, permit.common().max_output_bytes) {
         // Beside the data, which the limit is made for; one that the request names holds for all.
@@ -220,14 +220,14 @@ pub(super) fn wish(
         (None, None) => (LONG_EDGE, LONG_EDGE),
         (width, height) => (width.unwrap_or(u32::MAX), height.unwrap_or(u32::MAX)),
     };
-    Wish { format, max_width, max_height, limit_bytes }
+    PictureForm { format, max_width, max_height, limit_bytes }
 }
 
 /// Creates a picture's file as requested.
 ///
 /// # Errors
 /// `invalid_request` where nothing of it fits or the format cannot hold it.
-pub(super) fn made(cx: &Context, picture: Picture, wish: &Wish) -> Result<ImageFile, Failure> {
+pub(super) fn made(cx: &Context, picture: Picture, wish: &PictureForm) -> Result<ImageFile, Failure> {
     let fitted = fit(picture, wish.format, wish.max_width, wish.max_height, wish.limit_bytes)
         .map_err(|why| Failure::invalid("options.format", format!("the picture cannot be given: {why}")))?;
     if let Some(why) = &fitted.reduced {
@@ -249,12 +249,12 @@ pub(super) fn answer(
     cx: &Context,
     permit: &Permit,
     kind: CaptureKind,
-    shot: Shot,
+    shot: Screenshot,
     options: &Options,
 ) -> Result<Output, Failure> {
     cx.cancel.check()?;
     let format = options.check()?;
-    let Shot { picture, display, area, window, content, covered_by, covered, blacked_out, taken_at_ms } =
+    let Screenshot { picture, display, area, window, content, covered_by, covered, blacked_out, taken_at_ms } =
         shot;
     let scope = permit.scope().map(|scope| scope.id().to_owned()).unwrap_or_default();
     let size = (options.max_width, options.max_height);

@@ -9,7 +9,7 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
-use super::{Dir, DoorError, Stat, WritableDir};
+use super::{Dir, FileError, Stat, WritableDir};
 
 /// How much room a list or a value gets at first.
 const FIRST_BYTES: usize = 1_024;
@@ -28,7 +28,7 @@ pub trait Attributes {
     ///
     /// # Errors
     /// The usual ones.
-    fn facts(&self) -> Result<Stat, DoorError> {
+    fn facts(&self) -> Result<Stat, FileError> {
         Ok(Stat::from_system(&fstat(self.handle())?))
     }
 
@@ -38,7 +38,7 @@ pub trait Attributes {
     ///
     /// # Errors
     /// The usual ones. A file system without attributes has none.
-    fn attributes(&self) -> Result<AttributeList, DoorError> {
+    fn attributes(&self) -> Result<AttributeList, FileError> {
         let Some(names) = read_growing(|buffer| flistxattr(self.handle(), buffer))? else {
             return Ok(Vec::new());
         };
@@ -59,23 +59,23 @@ pub trait ChangeAttributes: Attributes {
     ///
     /// # Errors
     /// The usual ones.
-    fn set_mode(&self, mode: u32) -> Result<(), DoorError> {
+    fn set_mode(&self, mode: u32) -> Result<(), FileError> {
         Ok(fchmod(self.handle(), Mode::from_bits_truncate((mode & 0o777) as rustix::fs::RawMode))?)
     }
 
     /// Gives it to another user.
     ///
     /// # Errors
-    /// [`DoorError::Denied`] where this user may not.
-    fn set_user(&self, user: u32) -> Result<(), DoorError> {
+    /// [`FileError::Denied`] where this user may not.
+    fn set_user(&self, user: u32) -> Result<(), FileError> {
         Ok(fchown(self.handle(), Some(Uid::from_raw(user)), None)?)
     }
 
     /// Gives it to another group.
     ///
     /// # Errors
-    /// [`DoorError::Denied`] where this user may not.
-    fn set_group(&self, group: u32) -> Result<(), DoorError> {
+    /// [`FileError::Denied`] where this user may not.
+    fn set_group(&self, group: u32) -> Result<(), FileError> {
         Ok(fchown(self.handle(), None, Some(Gid::from_raw(group)))?)
     }
 
@@ -83,7 +83,7 @@ pub trait ChangeAttributes: Attributes {
     ///
     /// # Errors
     /// The usual ones.
-    fn set_modified_as(&self, stat: &Stat) -> Result<(), DoorError> {
+    fn set_modified_as(&self, stat: &Stat) -> Result<(), FileError> {
         self.set_modified_ns(stat.modified_ns)
     }
 
@@ -91,7 +91,7 @@ pub trait ChangeAttributes: Attributes {
     ///
     /// # Errors
     /// The usual ones.
-    fn set_modified_ns(&self, modified_ns: i128) -> Result<(), DoorError> {
+    fn set_modified_ns(&self, modified_ns: i128) -> Result<(), FileError> {
         let seconds = i64::try_from(modified_ns.div_euclid(1_000_000_000)).unwrap_or(0);
         let rest = modified_ns.rem_euclid(1_000_000_000);
         let times = Timestamps {
@@ -112,13 +112,13 @@ pub trait ChangeAttributes: Attributes {
     ///
     /// # Errors
     /// The usual ones.
-    fn copy_attributes(&self, from: &impl Attributes) -> Result<bool, DoorError> {
+    fn copy_attributes(&self, from: &impl Attributes) -> Result<bool, FileError> {
         Ok(self.set_attributes(&from.attributes()?))
     }
 }
 
 /// Reads what has no known size into a buffer that grows until it is large enough; `None` where there is none.
-fn read_growing(read: impl Fn(&mut [u8]) -> rustix::io::Result<usize>) -> Result<Option<Vec<u8>>, DoorError> {
+fn read_growing(read: impl Fn(&mut [u8]) -> rustix::io::Result<usize>) -> Result<Option<Vec<u8>>, FileError> {
     let mut bytes = vec![0; FIRST_BYTES];
     loop {
         match read(&mut bytes) {

@@ -15,7 +15,7 @@ use rustix::io::Errno;
 
 use super::dir::check_name;
 use super::spelling::{check_entry, check_target};
-use super::{DoorError, WritableDir};
+use super::{FileError, WritableDir};
 
 impl WritableDir {
     /// Creates an empty file that must not exist yet, open for writing. Nothing is followed.
@@ -23,8 +23,8 @@ impl WritableDir {
     /// `mode` loses the bits of the process's umask, as for any new file.
     ///
     /// # Errors
-    /// [`DoorError::Exists`], [`DoorError::NoSpace`], and the usual ones.
-    pub fn create_file(&self, name: &OsStr, mode: u32) -> Result<File, DoorError> {
+    /// [`FileError::Exists`], [`FileError::NoSpace`], and the usual ones.
+    pub fn create_file(&self, name: &OsStr, mode: u32) -> Result<File, FileError> {
         check_name(name)?;
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         Ok(File::from(openat(self.as_fd(), name, flags, permissions(mode))?))
@@ -33,8 +33,8 @@ impl WritableDir {
     /// Creates a folder in this one, with mode 0755 less the umask.
     ///
     /// # Errors
-    /// [`DoorError::Exists`] and the usual ones.
-    pub fn make_dir(&self, name: &OsStr) -> Result<(), DoorError> {
+    /// [`FileError::Exists`] and the usual ones.
+    pub fn make_dir(&self, name: &OsStr) -> Result<(), FileError> {
         check_name(name)?;
         Ok(mkdirat(self.as_fd(), name, permissions(0o755))?)
     }
@@ -42,8 +42,8 @@ impl WritableDir {
     /// Creates a symbolic link in this folder. Where it leads is not looked at.
     ///
     /// # Errors
-    /// [`DoorError::Exists`] and the usual ones.
-    pub fn make_link(&self, name: &OsStr, leads_to: &[u8]) -> Result<(), DoorError> {
+    /// [`FileError::Exists`] and the usual ones.
+    pub fn make_link(&self, name: &OsStr, leads_to: &[u8]) -> Result<(), FileError> {
         check_name(name)?;
         Ok(symlinkat(OsStr::from_bytes(leads_to), self.as_fd(), name)?)
     }
@@ -51,8 +51,8 @@ impl WritableDir {
     /// Renames an entry over whatever has the new name (a file, a link, an empty folder).
     ///
     /// # Errors
-    /// [`DoorError::CrossDevice`], [`DoorError::NotEmpty`], and the usual ones.
-    pub fn rename(&self, name: &OsStr, to: &Self, new_name: &OsStr) -> Result<(), DoorError> {
+    /// [`FileError::CrossDevice`], [`FileError::NotEmpty`], and the usual ones.
+    pub fn rename(&self, name: &OsStr, to: &Self, new_name: &OsStr) -> Result<(), FileError> {
         check_name(name)?;
         check_name(new_name)?;
         check_entry(self.as_fd(), name.as_bytes())?;
@@ -63,8 +63,8 @@ impl WritableDir {
     /// Renames an entry to a name that must be free.
     ///
     /// # Errors
-    /// [`DoorError::Exists`], [`DoorError::CrossDevice`], and the usual ones.
-    pub fn rename_to_free(&self, name: &OsStr, to: &Self, new_name: &OsStr) -> Result<(), DoorError> {
+    /// [`FileError::Exists`], [`FileError::CrossDevice`], and the usual ones.
+    pub fn rename_to_free(&self, name: &OsStr, to: &Self, new_name: &OsStr) -> Result<(), FileError> {
         check_name(name)?;
         check_name(new_name)?;
         check_entry(self.as_fd(), name.as_bytes())?;
@@ -78,15 +78,15 @@ impl WritableDir {
     /// Creates a second name for a file or link; it must be free. A link is not followed.
     ///
     /// # Errors
-    /// [`DoorError::Exists`], [`DoorError::CrossDevice`] also where the file system knows no second names, and the
+    /// [`FileError::Exists`], [`FileError::CrossDevice`] also where the file system knows no second names, and the
     /// usual ones.
-    pub fn link(&self, name: &OsStr, to: &Self, new_name: &OsStr) -> Result<(), DoorError> {
+    pub fn link(&self, name: &OsStr, to: &Self, new_name: &OsStr) -> Result<(), FileError> {
         check_name(name)?;
         check_name(new_name)?;
         check_entry(self.as_fd(), name.as_bytes())?;
         match linkat(self.as_fd(), name, to.as_fd(), new_name, AtFlags::empty()) {
             Err(Errno::PERM | Errno::ACCESS | Errno::NOSYS | Errno::NOTSUP | Errno::MLINK) => {
-                Err(DoorError::CrossDevice)
+                Err(FileError::CrossDevice)
             }
             other => other.map_err(rename_error),
         }
@@ -96,14 +96,14 @@ impl WritableDir {
     /// else by way of `aside`, a name that must be free in the other folder.
     ///
     /// # Errors
-    /// [`DoorError::CrossDevice`], and the usual ones.
+    /// [`FileError::CrossDevice`], and the usual ones.
     pub fn exchange(
         &self,
         name: &OsStr,
         with: &Self,
         other_name: &OsStr,
         aside: &OsStr,
-    ) -> Result<(), DoorError> {
+    ) -> Result<(), FileError> {
         match self.exchange_at_once(name, with, other_name)? {
             true => Ok(()),
             false => self.exchange_by_way_of(name, with, other_name, aside),
@@ -116,8 +116,8 @@ impl WritableDir {
     /// Those who watch the folders hear of the second name first, and last that something has come to the first.
     ///
     /// # Errors
-    /// [`DoorError::CrossDevice`], and the usual ones.
-    pub fn exchange_at_once(&self, name: &OsStr, with: &Self, other_name: &OsStr) -> Result<bool, DoorError> {
+    /// [`FileError::CrossDevice`], and the usual ones.
+    pub fn exchange_at_once(&self, name: &OsStr, with: &Self, other_name: &OsStr) -> Result<bool, FileError> {
         check_name(name)?;
         check_name(other_name)?;
         check_entry(self.as_fd(), name.as_bytes())?;
@@ -132,15 +132,15 @@ impl WritableDir {
     ///
     /// Folders, and files where the file system knows no second names, are renamed after a look: a
     /// folder could then replace an empty one that came into being meanwhile, a file another file.
-    fn rename_by_link(&self, name: &OsStr, to: &Self, new_name: &OsStr) -> Result<(), DoorError> {
+    fn rename_by_link(&self, name: &OsStr, to: &Self, new_name: &OsStr) -> Result<(), FileError> {
         match linkat(self.as_fd(), name, to.as_fd(), new_name, AtFlags::empty()) {
             Ok(()) => return self.remove_file(name),
             Err(Errno::PERM | Errno::NOSYS | Errno::NOTSUP | Errno::MLINK) => {}
             Err(errno) => return Err(rename_error(errno)),
         }
         match to.stat(new_name) {
-            Ok(_) => Err(DoorError::Exists),
-            Err(DoorError::NotFound) => self.rename(name, to, new_name),
+            Ok(_) => Err(FileError::Exists),
+            Err(FileError::NotFound) => self.rename(name, to, new_name),
             Err(error) => Err(error),
         }
     }
@@ -149,7 +149,7 @@ impl WritableDir {
     ///
     /// # Errors
     /// The usual ones.
-    pub fn remove_file(&self, name: &OsStr) -> Result<(), DoorError> {
+    pub fn remove_file(&self, name: &OsStr) -> Result<(), FileError> {
         check_name(name)?;
         check_entry(self.as_fd(), name.as_bytes())?;
         Ok(unlinkat(self.as_fd(), name, AtFlags::empty())?)
@@ -158,8 +158,8 @@ impl WritableDir {
     /// Removes an empty folder by name.
     ///
     /// # Errors
-    /// [`DoorError::NotEmpty`] and the usual ones.
-    pub fn remove_dir(&self, name: &OsStr) -> Result<(), DoorError> {
+    /// [`FileError::NotEmpty`] and the usual ones.
+    pub fn remove_dir(&self, name: &OsStr) -> Result<(), FileError> {
         check_name(name)?;
         check_entry(self.as_fd(), name.as_bytes())?;
         Ok(unlinkat(self.as_fd(), name, AtFlags::REMOVEDIR)?)
@@ -169,7 +169,7 @@ impl WritableDir {
     ///
     /// # Errors
     /// The usual ones.
-    pub fn sync(&self) -> Result<(), DoorError> {
+    pub fn sync(&self) -> Result<(), FileError> {
         match fsync(self.as_fd()) {
             // Some file systems do not sync folders; their names are as safe as they get.
             Ok(()) | Err(Errno::INVAL | Errno::NOTSUP) => Ok(()),
@@ -182,7 +182,7 @@ impl WritableDir {
     /// # Errors
     /// The usual ones.
     #[cfg(target_os = "linux")]
-    pub fn sync_below(&self) -> Result<(), DoorError> {
+    pub fn sync_below(&self) -> Result<(), FileError> {
         Ok(rustix::fs::syncfs(self.as_fd())?)
     }
 
@@ -191,15 +191,15 @@ impl WritableDir {
     /// # Errors
     /// The usual ones.
     #[cfg(not(target_os = "linux"))]
-    pub fn sync_below(&self) -> Result<(), DoorError> {
+    pub fn sync_below(&self) -> Result<(), FileError> {
         self.sync()
     }
 }
 
 /// In a rename, `EXDEV` means two file systems, not a way out of the root.
-fn rename_error(errno: Errno) -> DoorError {
+fn rename_error(errno: Errno) -> FileError {
     match errno {
-        Errno::XDEV => DoorError::CrossDevice,
+        Errno::XDEV => FileError::CrossDevice,
         other => other.into(),
     }
 }

@@ -13,7 +13,7 @@ use super::beneath::{link_or, open_beneath};
 use super::regular::open_regular;
 use super::root::is_system_files;
 use super::spelling::{check_entry, check_opened};
-use super::{DoorError, FileId, FileKind, ReadableFile, RelPath, Stat};
+use super::{FileError, FileId, FileKind, ReadableFile, RelPath, Stat};
 
 /// A folder that was opened without following a link.
 #[derive(Debug)]
@@ -32,7 +32,7 @@ pub struct DirEntry {
 }
 
 impl Dir {
-    pub(super) fn from_fd(fd: OwnedFd) -> Result<Self, DoorError> {
+    pub(super) fn from_fd(fd: OwnedFd) -> Result<Self, FileError> {
         let id = Stat::from_system(&fstat(&fd)?).id;
         Ok(Self { fd, id })
     }
@@ -73,7 +73,7 @@ impl Dir {
     pub fn for_each_entry(
         &self,
         mut take: impl FnMut(&OsStr, Option<FileKind>) -> ControlFlow<()>,
-    ) -> Result<(), DoorError> {
+    ) -> Result<(), FileError> {
         for entry in rustix::fs::Dir::read_from(&self.fd)? {
             let entry = entry?;
             let name = entry.file_name().to_bytes();
@@ -91,7 +91,7 @@ impl Dir {
     ///
     /// # Errors
     /// The usual ones.
-    pub fn stat(&self, name: &OsStr) -> Result<Stat, DoorError> {
+    pub fn stat(&self, name: &OsStr) -> Result<Stat, FileError> {
         check_name(name)?;
         check_entry(self.as_fd(), name.as_bytes())?;
         Ok(Stat::from_system(&statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW)?))
@@ -100,8 +100,8 @@ impl Dir {
     /// Opens a folder in this one; a link is refused.
     ///
     /// # Errors
-    /// [`DoorError::SystemFiles`] where procfs, sysfs or their like is mounted, and the usual ones.
-    pub fn open_dir(&self, name: &OsStr) -> Result<Self, DoorError> {
+    /// [`FileError::SystemFiles`] where procfs, sysfs or their like is mounted, and the usual ones.
+    pub fn open_dir(&self, name: &OsStr) -> Result<Self, FileError> {
         check_name(name)?;
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let dir = Self::from_fd(openat(&self.fd, name, flags, Mode::empty()).map_err(|errno| {
@@ -110,7 +110,7 @@ impl Dir {
         })?)?;
         check_opened(self.as_fd(), name.as_bytes(), dir.as_fd())?;
         if dir.id.device != self.id.device && is_system_files(&dir.fd)? {
-            return Err(DoorError::SystemFiles);
+            return Err(FileError::SystemFiles);
         }
         Ok(dir)
     }
@@ -119,11 +119,11 @@ impl Dir {
     ///
     /// # Errors
     /// As [`Dir::open_dir`].
-    pub fn open_dir_beneath(&self, path: &RelPath) -> Result<Self, DoorError> {
+    pub fn open_dir_beneath(&self, path: &RelPath) -> Result<Self, FileError> {
         let fd = open_beneath(self.fd.as_fd(), path, OFlags::RDONLY | OFlags::DIRECTORY)?;
         let dir = Self::from_fd(fd)?;
         if dir.id.device != self.id.device && is_system_files(&dir.fd)? {
-            return Err(DoorError::SystemFiles);
+            return Err(FileError::SystemFiles);
         }
         Ok(dir)
     }
@@ -132,7 +132,7 @@ impl Dir {
     ///
     /// # Errors
     /// The usual ones; an error of kind `InvalidInput` if it is not a link.
-    pub fn read_link(&self, name: &OsStr) -> Result<Vec<u8>, DoorError> {
+    pub fn read_link(&self, name: &OsStr) -> Result<Vec<u8>, FileError> {
         check_name(name)?;
         check_entry(self.as_fd(), name.as_bytes())?;
         Ok(readlinkat(self.as_fd(), name, Vec::new())?.into_bytes())
@@ -142,7 +142,7 @@ impl Dir {
     ///
     /// # Errors
     /// As [`super::Root::open_file`].
-    pub fn open_file(&self, name: &OsStr) -> Result<ReadableFile, DoorError> {
+    pub fn open_file(&self, name: &OsStr) -> Result<ReadableFile, FileError> {
         check_name(name)?;
         open_regular(self.id.device, |flags| {
             let fd = openat(&self.fd, name, flags | OFlags::NOFOLLOW, Mode::empty())?;
@@ -153,10 +153,10 @@ impl Dir {
 }
 
 /// Refuses what is not a single name: these calls resolve nothing.
-pub(super) fn check_name(name: &OsStr) -> Result<(), DoorError> {
+pub(super) fn check_name(name: &OsStr) -> Result<(), FileError> {
     let bytes = name.as_bytes();
     if bytes.is_empty() || bytes == b"." || bytes == b".." || bytes.contains(&b'/') {
-        return Err(DoorError::Outside);
+        return Err(FileError::Outside);
     }
     Ok(())
 }

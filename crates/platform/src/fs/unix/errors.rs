@@ -1,12 +1,12 @@
-//! What Unix's errors mean at the door.
+//! What Unix's errors mean for files.
 
 use std::io;
 
 use rustix::io::Errno;
 
-use super::{DoorError, FileKind, PathProblem};
+use super::{FileError, FileKind, PathProblem};
 
-impl From<Errno> for DoorError {
+impl From<Errno> for FileError {
     fn from(errno: Errno) -> Self {
         match errno {
             Errno::NOENT => Self::NotFound,
@@ -26,7 +26,7 @@ impl From<Errno> for DoorError {
     }
 }
 
-impl From<io::Error> for DoorError {
+impl From<io::Error> for FileError {
     fn from(error: io::Error) -> Self {
         match Errno::from_io_error(&error) {
             Some(errno) => errno.into(),

@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 
 use super::Stat;
-use super::ownership::{Others, Owner, Ownership};
+use super::ownership::{OtherUsers, Owner, Ownership};
 use crate::machine::user_id;
 
 impl Ownership {
@@ -29,7 +29,7 @@ impl Ownership {
             _ => Owner::Other,
         };
         let others = match stat.mode & GROUP_MAY_CHANGE != 0 && !is_group_mine(stat.group) {
-            true => Others::Change,
+            true => OtherUsers::Change,
             false => allowed(stat.mode),
         };
         Self { owner, others }
@@ -74,11 +74,11 @@ fn has_no_other(group: u32, user: u32, groups: &str, users: &str) -> bool {
 }
 
 /// Reads three bits.
-const fn allowed(bits: u32) -> Others {
+const fn allowed(bits: u32) -> OtherUsers {
     match bits & 0o7 {
-        0 => Others::Nothing,
-        bits if bits & 0o2 == 0 => Others::Read,
-        _ => Others::Change,
+        0 => OtherUsers::Nothing,
+        bits if bits & 0o2 == 0 => OtherUsers::Read,
+        _ => OtherUsers::Change,
     }
 }
 
@@ -122,11 +122,11 @@ mod tests {
         let mut stat = Stat::of(&std::env::temp_dir()).expect("it is there");
         (stat.user, stat.group) = (user_id(), 0);
         for (mode, others) in [
-            (0o700, Others::Nothing),
-            (0o755, Others::Read),
-            (0o770, Others::Nothing),
-            (0o757, Others::Change),
-            (0o711, Others::Read),
+            (0o700, OtherUsers::Nothing),
+            (0o755, OtherUsers::Read),
+            (0o770, OtherUsers::Nothing),
+            (0o757, OtherUsers::Change),
+            (0o711, OtherUsers::Read),
         ] {
             stat.mode = mode;
             let told = Ownership::by(&stat);

@@ -6,7 +6,7 @@ use std::io;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 
-use super::Others;
+use super::OtherUsers;
 use crate::quoting::quote;
 
 /// How something is protected.
@@ -44,11 +44,11 @@ impl Protection {
     }
 
     /// Tells the most that others can do.
-    pub const fn others(&self) -> Others {
+    pub const fn others(&self) -> OtherUsers {
         match self.mode {
-            mode if mode & 0o022 != 0 => Others::Change,
-            mode if mode & 0o077 != 0 => Others::Read,
-            _ => Others::Nothing,
+            mode if mode & 0o022 != 0 => OtherUsers::Change,
+            mode if mode & 0o077 != 0 => OtherUsers::Read,
+            _ => OtherUsers::Nothing,
         }
     }
 

@@ -8,7 +8,7 @@ use rustix::fs::{OFlags, fstat};
 use rustix::io::Errno;
 
 use super::root::is_system_files;
-use super::{DoorError, FileKind, ReadableFile, Stat};
+use super::{FileError, FileKind, ReadableFile, Stat};
 
 /// How a regular file is opened. Where pipes can be opened nothing is waited for.
 pub(super) const READ: OFlags =
@@ -23,7 +23,7 @@ pub(super) const READ: OFlags =
 pub(super) fn open_regular(
     device: u64,
     open: impl Fn(OFlags) -> Result<OwnedFd, Errno>,
-) -> Result<ReadableFile, DoorError> {
+) -> Result<ReadableFile, FileError> {
     use std::os::fd::AsRawFd;
 
     let name = open(OFlags::PATH | OFlags::CLOEXEC)?;
@@ -42,7 +42,7 @@ pub(super) fn open_regular(
 pub(super) fn open_regular(
     device: u64,
     open: impl Fn(OFlags) -> Result<OwnedFd, Errno>,
-) -> Result<ReadableFile, DoorError> {
+) -> Result<ReadableFile, FileError> {
     open_by_name(device, open)
 }
 
@@ -50,23 +50,23 @@ pub(super) fn open_regular(
 fn open_by_name(
     device: u64,
     open: impl Fn(OFlags) -> Result<OwnedFd, Errno>,
-) -> Result<ReadableFile, DoorError> {
+) -> Result<ReadableFile, FileError> {
     let fd = open(READ)?;
     let stat = judged(&fd, device)?;
     Ok(ReadableFile { file: File::from(fd), stat })
 }
 
 /// Returns the facts of what was opened, if it is a regular file, and no door of the system's on another device.
-fn judged(fd: &OwnedFd, device: u64) -> Result<Stat, DoorError> {
+fn judged(fd: &OwnedFd, device: u64) -> Result<Stat, FileError> {
     let stat = Stat::from_system(&fstat(fd)?);
     match stat.kind {
         FileKind::File => {}
-        FileKind::Dir => return Err(DoorError::IsADirectory),
-        FileKind::Symlink => return Err(DoorError::Symlink),
-        other => return Err(DoorError::NotRegular(other)),
+        FileKind::Dir => return Err(FileError::IsADirectory),
+        FileKind::Symlink => return Err(FileError::Symlink),
+        other => return Err(FileError::NotRegular(other)),
     }
     if stat.id.device != device && is_system_files(fd)? {
-        return Err(DoorError::SystemFiles);
+        return Err(FileError::SystemFiles);
     }
     Ok(stat)
 }
@@ -97,7 +97,7 @@ mod tests {
         }
     }
 
-    fn opened(path: &Path, seen: &RefCell<Vec<OFlags>>) -> Result<ReadableFile, DoorError> {
+    fn opened(path: &Path, seen: &RefCell<Vec<OFlags>>) -> Result<ReadableFile, FileError> {
         open_regular(0, |flags| {
             seen.borrow_mut().push(flags);
             rustix::fs::open(path, flags | OFlags::NOFOLLOW, Mode::empty())
@@ -125,12 +125,12 @@ mod tests {
         for (name, is_refused) in [
             (
                 path("pipe"),
-                (|error| matches!(error, DoorError::NotRegular(FileKind::Fifo))) as fn(&DoorError) -> bool,
+                (|error| matches!(error, FileError::NotRegular(FileKind::Fifo))) as fn(&FileError) -> bool,
             ),
-            (PathBuf::from("/dev/null"), |error| matches!(error, DoorError::NotRegular(FileKind::Device))),
-            (path("link"), |error| matches!(error, DoorError::Symlink)),
-            (folder.0.clone(), |error| matches!(error, DoorError::IsADirectory)),
-            (path("missing"), |error| matches!(error, DoorError::NotFound)),
+            (PathBuf::from("/dev/null"), |error| matches!(error, FileError::NotRegular(FileKind::Device))),
+            (path("link"), |error| matches!(error, FileError::Symlink)),
+            (folder.0.clone(), |error| matches!(error, FileError::IsADirectory)),
+            (path("missing"), |error| matches!(error, FileError::NotFound)),
         ] {
             let error = opened(&name, &seen).expect_err("it is no regular file");
             assert!(is_refused(&error), "{}: {error:?}", name.display());
@@ -148,6 +148,6 @@ mod tests {
             open_by_name(0, move |flags| rustix::fs::open(&path, flags, Mode::empty()))
         };
         assert_eq!(open("file").expect("it is a regular file").stat.size, 7);
-        assert!(matches!(open("."), Err(DoorError::IsADirectory)));
+        assert!(matches!(open("."), Err(FileError::IsADirectory)));
     }
 }

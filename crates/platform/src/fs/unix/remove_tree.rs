@@ -6,7 +6,7 @@ use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use super::{DoorError, FileKind, RelPath, WritableDir};
+use super::{FileError, FileKind, RelPath, WritableDir};
 
 /// How many names are read before the files among them are removed.
 const AT_ONCE: usize = 10_000;
@@ -24,7 +24,7 @@ impl WritableDir {
     ///
     /// # Errors
     /// The usual ones; what could be removed before is gone.
-    pub fn remove_tree(&self, name: &OsStr) -> Result<(), DoorError> {
+    pub fn remove_tree(&self, name: &OsStr) -> Result<(), FileError> {
         let open = |below: &RelPath| self.open_dir(name)?.open_dir_beneath(below);
         let mut found = vec![RelPath::root()];
         let mut next = 0;
@@ -44,7 +44,7 @@ impl WritableDir {
 }
 
 /// Removes everything in a folder but the folders, which it hands over.
-fn remove_files(folder: &WritableDir, take_folder: impl FnMut(&OsStr)) -> Result<(), DoorError> {
+fn remove_files(folder: &WritableDir, take_folder: impl FnMut(&OsStr)) -> Result<(), FileError> {
     let mut take_folder = take_folder;
     loop {
         let (mut files, mut folders) = (Vec::new(), Vec::new());

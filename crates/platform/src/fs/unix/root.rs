@@ -10,7 +10,7 @@ use super::beneath::open_beneath;
 use super::listings::Listings;
 use super::regular::open_regular;
 use super::spelling::check_entry;
-use super::{Dir, DirEntry, DoorError, FileId, ReadableFile, RelPath, Stat, WritableDir};
+use super::{Dir, DirEntry, FileError, FileId, ReadableFile, RelPath, Stat, WritableDir};
 use crate::names::OsStrExt;
 
 /// How a root is opened.
@@ -39,23 +39,23 @@ impl Root {
     /// Opens a folder as a root. Links in the path to it are followed.
     ///
     /// # Errors
-    /// The usual ones, and [`DoorError::SystemFiles`] for procfs, sysfs and their like.
-    pub fn open(path: &Path) -> Result<Self, DoorError> {
+    /// The usual ones, and [`FileError::SystemFiles`] for procfs, sysfs and their like.
+    pub fn open(path: &Path) -> Result<Self, FileError> {
         Self::from_fd(open(path, FOLDER, rustix::fs::Mode::empty())?, path)
     }
 
     /// Opens a folder as a root by a path of which no part is a link, as [`super::ResolvedPath`] has it.
     ///
     /// # Errors
-    /// As [`Root::open`]; [`DoorError::Symlink`] where a part is a link by now.
-    pub fn open_resolved(path: &Path) -> Result<Self, DoorError> {
+    /// As [`Root::open`]; [`FileError::Symlink`] where a part is a link by now.
+    pub fn open_resolved(path: &Path) -> Result<Self, FileError> {
         Self::from_fd(open_without_links(path, FOLDER)?, path)
     }
 
-    fn from_fd(fd: OwnedFd, path: &Path) -> Result<Self, DoorError> {
+    fn from_fd(fd: OwnedFd, path: &Path) -> Result<Self, FileError> {
         let stat = Stat::from_system(&fstat(&fd)?);
         if is_system_files(&fd)? {
-            return Err(DoorError::SystemFiles);
+            return Err(FileError::SystemFiles);
         }
         Ok(Self {
             #[cfg(target_os = "linux")]
@@ -91,9 +91,9 @@ impl Root {
     /// Opens a regular file for reading. No link is followed, no pipe or device opened.
     ///
     /// # Errors
-    /// [`DoorError::Symlink`] where a part is a link (see [`Root::resolve_links`]),
-    /// [`DoorError::IsADirectory`], [`DoorError::NotRegular`], [`DoorError::SystemFiles`], and the usual ones.
-    pub fn open_file(&self, path: &RelPath) -> Result<ReadableFile, DoorError> {
+    /// [`FileError::Symlink`] where a part is a link (see [`Root::resolve_links`]),
+    /// [`FileError::IsADirectory`], [`FileError::NotRegular`], [`FileError::SystemFiles`], and the usual ones.
+    pub fn open_file(&self, path: &RelPath) -> Result<ReadableFile, FileError> {
         open_regular(self.id.device, |flags| open_beneath(self.fd.as_fd(), path, flags))
     }
 
@@ -138,12 +138,12 @@ impl Root {
     /// Opens a folder. No link is followed.
     ///
     /// # Errors
-    /// As [`Root::open_file`]; [`DoorError::NotADirectory`] for anything but a folder.
-    pub fn open_dir(&self, path: &RelPath) -> Result<Dir, DoorError> {
+    /// As [`Root::open_file`]; [`FileError::NotADirectory`] for anything but a folder.
+    pub fn open_dir(&self, path: &RelPath) -> Result<Dir, FileError> {
         let fd = open_beneath(self.fd.as_fd(), path, OFlags::RDONLY | OFlags::DIRECTORY)?;
         let dir = Dir::from_fd(fd)?;
         if dir.id().device != self.id.device && is_system_files(dir.as_fd())? {
-            return Err(DoorError::SystemFiles);
+            return Err(FileError::SystemFiles);
         }
         Ok(dir)
     }
@@ -152,7 +152,7 @@ impl Root {
     ///
     /// # Errors
     /// As [`Root::open_dir`].
-    pub fn open_writable_dir(&self, path: &RelPath) -> Result<WritableDir, DoorError> {
+    pub fn open_writable_dir(&self, path: &RelPath) -> Result<WritableDir, FileError> {
         self.open_dir(path).map(WritableDir::new)
     }
 
@@ -160,7 +160,7 @@ impl Root {
     ///
     /// # Errors
     /// As [`Root::open_dir`] for the folder that holds it.
-    pub fn stat(&self, path: &RelPath) -> Result<Stat, DoorError> {
+    pub fn stat(&self, path: &RelPath) -> Result<Stat, FileError> {
         let Some(name) = path.file_name() else { return Ok(Stat::from_system(&fstat(&self.fd)?)) };
         let parent = path.parent().unwrap_or_default();
         if parent.is_root() {
@@ -174,8 +174,8 @@ impl Root {
     ///
     /// # Errors
     /// The usual ones; an error of kind `InvalidInput` if it is not a link.
-    pub fn read_link(&self, path: &RelPath) -> Result<Vec<u8>, DoorError> {
-        let Some(name) = path.file_name() else { return Err(DoorError::IsADirectory) };
+    pub fn read_link(&self, path: &RelPath) -> Result<Vec<u8>, FileError> {
+        let Some(name) = path.file_name() else { return Err(FileError::IsADirectory) };
         let parent = self.open_dir(&path.parent().unwrap_or_default())?;
         parent.read_link(name)
     }
@@ -190,9 +190,9 @@ impl FileId {
 
 /// Opens an absolute path of which no part is a link.
 #[cfg(target_os = "linux")]
-fn open_without_links(path: &Path, flags: OFlags) -> Result<OwnedFd, DoorError> {
+fn open_without_links(path: &Path, flags: OFlags) -> Result<OwnedFd, FileError> {
     let bytes = path.as_os_str().as_bytes();
-    let below = RelPath::parse(bytes.strip_prefix(b"/").ok_or(DoorError::Outside)?)?;
+    let below = RelPath::parse(bytes.strip_prefix(b"/").ok_or(FileError::Outside)?)?;
     let top = open("/", OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, rustix::fs::Mode::empty())?;
     Ok(open_beneath(top.as_fd(), &below, flags)?)
 }
@@ -202,7 +202,7 @@ fn open_without_links(path: &Path, flags: OFlags) -> Result<OwnedFd, DoorError> 
 /// # Source
 /// open(2) of macOS: `O_NOFOLLOW_ANY`.
 #[cfg(not(target_os = "linux"))]
-fn open_without_links(path: &Path, flags: OFlags) -> Result<OwnedFd, DoorError> {
+fn open_without_links(path: &Path, flags: OFlags) -> Result<OwnedFd, FileError> {
     const NOFOLLOW_ANY: OFlags = OFlags::from_bits_retain(0x2000_0000);
     Ok(open(path, flags | NOFOLLOW_ANY, rustix::fs::Mode::empty())?)
 }
@@ -212,7 +212,7 @@ fn open_without_links(path: &Path, flags: OFlags) -> Result<OwnedFd, DoorError> 
 /// # Source
 /// statfs(2), the list of `*_MAGIC` numbers.
 #[cfg(target_os = "linux")]
-pub(super) fn is_system_files(fd: impl AsFd) -> Result<bool, DoorError> {
+pub(super) fn is_system_files(fd: impl AsFd) -> Result<bool, FileError> {
     const PROC: u64 = 0x9fa0;
     const SYSFS: u64 = 0x6265_6572;
     const DEBUGFS: u64 = 0x6462_6720;
@@ -240,6 +240,6 @@ pub(super) fn is_system_files(fd: impl AsFd) -> Result<bool, DoorError> {
 
 /// Other systems have no such files in the tree of folders.
 #[cfg(not(target_os = "linux"))]
-pub(super) fn is_system_files(_: impl AsFd) -> Result<bool, DoorError> {
+pub(super) fn is_system_files(_: impl AsFd) -> Result<bool, FileError> {
     Ok(false)
 }

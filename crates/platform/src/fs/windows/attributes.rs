@@ -7,7 +7,7 @@ use std::time::{Duration, UNIX_EPOCH};
 use super::beneath::{EXISTING, LOOK};
 use super::facts::READ_CONTROL;
 use super::sys::{self, Opening};
-use super::{Dir, DoorError, NO_USER, Stat, WritableDir};
+use super::{Dir, FileError, NO_USER, Stat, WritableDir};
 use crate::windows::{Object, Rights};
 
 /// `FILE_WRITE_ATTRIBUTES`.
@@ -27,7 +27,7 @@ pub trait Attributes {
     ///
     /// # Errors
     /// The usual ones.
-    fn facts(&self) -> Result<Stat, DoorError> {
+    fn facts(&self) -> Result<Stat, FileError> {
         Ok(Stat::of_open(self.handle())?)
     }
 
@@ -35,7 +35,7 @@ pub trait Attributes {
     ///
     /// # Errors
     /// None.
-    fn attributes(&self) -> Result<AttributeList, DoorError> {
+    fn attributes(&self) -> Result<AttributeList, FileError> {
         Ok(Vec::new())
     }
 }
@@ -46,7 +46,7 @@ pub trait ChangeAttributes: Attributes {
     ///
     /// # Errors
     /// The usual ones.
-    fn set_mode(&self, mode: u32) -> Result<(), DoorError> {
+    fn set_mode(&self, mode: u32) -> Result<(), FileError> {
         let file = again(self.handle())?;
         let facts = file.metadata()?;
         let mut permissions = facts.permissions();
@@ -60,16 +60,16 @@ pub trait ChangeAttributes: Attributes {
     /// Refuses to give it to another user: owners have no numbers here.
     ///
     /// # Errors
-    /// [`DoorError::Denied`].
-    fn set_user(&self, user: u32) -> Result<(), DoorError> {
-        if user == NO_USER { Ok(()) } else { Err(DoorError::Denied) }
+    /// [`FileError::Denied`].
+    fn set_user(&self, user: u32) -> Result<(), FileError> {
+        if user == NO_USER { Ok(()) } else { Err(FileError::Denied) }
     }
 
     /// Refuses to give it to another group, as [`ChangeAttributes::set_user`].
     ///
     /// # Errors
-    /// [`DoorError::Denied`].
-    fn set_group(&self, group: u32) -> Result<(), DoorError> {
+    /// [`FileError::Denied`].
+    fn set_group(&self, group: u32) -> Result<(), FileError> {
         self.set_user(group)
     }
 
@@ -77,7 +77,7 @@ pub trait ChangeAttributes: Attributes {
     ///
     /// # Errors
     /// The usual ones.
-    fn set_modified_as(&self, stat: &Stat) -> Result<(), DoorError> {
+    fn set_modified_as(&self, stat: &Stat) -> Result<(), FileError> {
         self.set_modified_ns(stat.modified_ns)
     }
 
@@ -85,7 +85,7 @@ pub trait ChangeAttributes: Attributes {
     ///
     /// # Errors
     /// The usual ones.
-    fn set_modified_ns(&self, modified_ns: i128) -> Result<(), DoorError> {
+    fn set_modified_ns(&self, modified_ns: i128) -> Result<(), FileError> {
         let since = u64::try_from(modified_ns).unwrap_or(0);
         Ok(again(self.handle())?.set_modified(UNIX_EPOCH + Duration::from_nanos(since))?)
     }
@@ -100,7 +100,7 @@ pub trait ChangeAttributes: Attributes {
     ///
     /// # Errors
     /// The usual ones.
-    fn copy_attributes(&self, from: &impl Attributes) -> Result<bool, DoorError> {
+    fn copy_attributes(&self, from: &impl Attributes) -> Result<bool, FileError> {
         let opening = Opening { access: LOOK | WRITE_CONTROL, disposition: EXISTING, options: 0 };
         let Some(list) = Rights::of(from.handle(), Object::File).ok().and_then(|rights| rights.own_part())
         else {
@@ -134,7 +134,7 @@ impl Attributes for Dir {
 }
 
 /// Opens what is open once more, with the right to change its attributes.
-fn again(file: BorrowedHandle<'_>) -> Result<File, DoorError> {
+fn again(file: BorrowedHandle<'_>) -> Result<File, FileError> {
     let opening = Opening { access: LOOK | WRITE_ATTRIBUTES, disposition: EXISTING, options: 0 };
     Ok(File::from(sys::open_at(file, &[], opening)?))
 }

@@ -9,7 +9,7 @@ use std::os::windows::io::{AsHandle, BorrowedHandle, OwnedHandle};
 
 use super::naming::wide;
 use super::sys::{self, Opening};
-use super::{DoorError, FileKind, RelPath, Stat};
+use super::{FileError, FileKind, RelPath, Stat};
 use crate::names::OsStrExt;
 
 /// `FILE_OPEN`: what is there already.
@@ -30,7 +30,7 @@ pub(super) fn open_beneath(
     folder: BorrowedHandle<'_>,
     path: &RelPath,
     access: u32,
-) -> Result<(OwnedHandle, Stat), DoorError> {
+) -> Result<(OwnedHandle, Stat), FileError> {
     let opening = Opening { access, disposition: EXISTING, options: 0 };
     let Some(last) = path.file_name() else {
         let handle = sys::open_at(folder, &[], opening)?;
@@ -44,13 +44,13 @@ pub(super) fn open_beneath(
         let (handle, stat) = open_name(at, OsStr::from_bytes(name), ENTER)?;
         match stat.kind {
             FileKind::Dir => parent = Some(handle),
-            FileKind::Symlink => return Err(DoorError::Symlink),
-            _ => return Err(DoorError::NotADirectory),
+            FileKind::Symlink => return Err(FileError::Symlink),
+            _ => return Err(FileError::NotADirectory),
         }
     }
     let at = parent.as_ref().map_or(folder, |handle| handle.as_handle());
     let (handle, stat) = open_name(at, last, access)?;
-    if stat.kind == FileKind::Symlink { Err(DoorError::Symlink) } else { Ok((handle, stat)) }
+    if stat.kind == FileKind::Symlink { Err(FileError::Symlink) } else { Ok((handle, stat)) }
 }
 
 /// Opens the very thing that has a name in a folder: a link itself, if it is one.
@@ -58,19 +58,19 @@ pub(super) fn open_name(
     folder: BorrowedHandle<'_>,
     name: &OsStr,
     access: u32,
-) -> Result<(OwnedHandle, Stat), DoorError> {
+) -> Result<(OwnedHandle, Stat), FileError> {
     let wide = wide(name)?;
     let opening = Opening { access, disposition: EXISTING, options: 0 };
     let handle = sys::open_at(folder, &wide, opening)?;
     if !is_spelt(folder, handle.as_handle(), &wide)? {
-        return Err(DoorError::NotFound);
+        return Err(FileError::NotFound);
     }
     let stat = Stat::of_open(handle.as_handle())?;
     Ok((handle, stat))
 }
 
 /// Returns whether what was opened by a name has this very name.
-fn is_spelt(folder: BorrowedHandle<'_>, file: BorrowedHandle<'_>, name: &[u16]) -> Result<bool, DoorError> {
+fn is_spelt(folder: BorrowedHandle<'_>, file: BorrowedHandle<'_>, name: &[u16]) -> Result<bool, FileError> {
     if sys::spelling(file).is_ok_and(|spelling| spelling == name) {
         return Ok(true);
     }
@@ -79,7 +79,7 @@ fn is_spelt(folder: BorrowedHandle<'_>, file: BorrowedHandle<'_>, name: &[u16]) 
 }
 
 /// Lists a folder. A handle of its own keeps its place from that of other lists.
-pub(super) fn list(folder: BorrowedHandle<'_>) -> Result<Vec<sys::Entry>, DoorError> {
+pub(super) fn list(folder: BorrowedHandle<'_>) -> Result<Vec<sys::Entry>, FileError> {
     let again = sys::open_at(folder, &[], Opening { access: ENTER, disposition: EXISTING, options: 0 })?;
     Ok(sys::entries(again.as_handle())?)
 }

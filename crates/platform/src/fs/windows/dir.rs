@@ -8,7 +8,7 @@ use std::os::windows::io::{AsHandle, BorrowedHandle, OwnedHandle};
 
 use super::beneath::{ENTER, LOOK, READ, list, open_beneath, open_name};
 use super::facts::kind_of_entry;
-use super::{DoorError, FileId, FileKind, ReadableFile, RelPath, Stat};
+use super::{FileError, FileId, FileKind, ReadableFile, RelPath, Stat};
 use crate::handle::Handle;
 
 /// A folder that was opened without following a link.
@@ -28,11 +28,11 @@ pub struct DirEntry {
 }
 
 impl Dir {
-    pub(super) fn from_open((handle, stat): (OwnedHandle, Stat)) -> Result<Self, DoorError> {
+    pub(super) fn from_open((handle, stat): (OwnedHandle, Stat)) -> Result<Self, FileError> {
         match stat.kind {
             FileKind::Dir => Ok(Self { handle, id: stat.id }),
-            FileKind::Symlink => Err(DoorError::Symlink),
-            _ => Err(DoorError::NotADirectory),
+            FileKind::Symlink => Err(FileError::Symlink),
+            _ => Err(FileError::NotADirectory),
         }
     }
 
@@ -57,7 +57,7 @@ impl Dir {
     pub fn for_each_entry(
         &self,
         mut take: impl FnMut(&OsStr, Option<FileKind>) -> ControlFlow<()>,
-    ) -> Result<(), DoorError> {
+    ) -> Result<(), FileError> {
         for entry in list(self.as_handle())? {
             let name = OsString::from_wide(&entry.name);
             let kind = Some(kind_of_entry(entry.attributes, entry.reparse_tag));
@@ -72,7 +72,7 @@ impl Dir {
     ///
     /// # Errors
     /// The usual ones.
-    pub fn stat(&self, name: &OsStr) -> Result<Stat, DoorError> {
+    pub fn stat(&self, name: &OsStr) -> Result<Stat, FileError> {
         Ok(open_name(self.as_handle(), name, LOOK)?.1)
     }
 
@@ -80,7 +80,7 @@ impl Dir {
     ///
     /// # Errors
     /// The usual ones.
-    pub fn open_dir(&self, name: &OsStr) -> Result<Self, DoorError> {
+    pub fn open_dir(&self, name: &OsStr) -> Result<Self, FileError> {
         Self::from_open(open_name(self.as_handle(), name, ENTER)?)
     }
 
@@ -88,7 +88,7 @@ impl Dir {
     ///
     /// # Errors
     /// As [`Dir::open_dir`].
-    pub fn open_dir_beneath(&self, path: &RelPath) -> Result<Self, DoorError> {
+    pub fn open_dir_beneath(&self, path: &RelPath) -> Result<Self, FileError> {
         Self::from_open(open_beneath(self.as_handle(), path, ENTER)?)
     }
 
@@ -96,17 +96,17 @@ impl Dir {
     ///
     /// # Errors
     /// As [`super::Root::open_file`].
-    pub fn open_file(&self, name: &OsStr) -> Result<ReadableFile, DoorError> {
+    pub fn open_file(&self, name: &OsStr) -> Result<ReadableFile, FileError> {
         regular_file(open_name(self.as_handle(), name, READ)?)
     }
 }
 
 /// Returns what was opened if it is a regular file.
-pub(super) fn regular_file((handle, stat): (OwnedHandle, Stat)) -> Result<ReadableFile, DoorError> {
+pub(super) fn regular_file((handle, stat): (OwnedHandle, Stat)) -> Result<ReadableFile, FileError> {
     match stat.kind {
         FileKind::File => Ok(ReadableFile { file: File::from(handle), stat }),
-        FileKind::Dir => Err(DoorError::IsADirectory),
-        FileKind::Symlink => Err(DoorError::Symlink),
-        other => Err(DoorError::NotRegular(other)),
+        FileKind::Dir => Err(FileError::IsADirectory),
+        FileKind::Symlink => Err(FileError::Symlink),
+        other => Err(FileError::NotRegular(other)),
     }
 }

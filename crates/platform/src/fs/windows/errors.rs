@@ -1,11 +1,11 @@
-//! What Windows's errors mean at the door.
+//! What Windows's errors mean for files.
 
 use std::io;
 
 use super::sys::Status;
-use super::{DoorError, PathProblem};
+use super::{FileError, PathProblem};
 
-impl From<Status> for DoorError {
+impl From<Status> for FileError {
     fn from(status: Status) -> Self {
         const DELETE_PENDING: u32 = 0xC000_0056;
         const FILE_IS_A_DIRECTORY: u32 = 0xC000_00BA;
@@ -21,7 +21,7 @@ impl From<Status> for DoorError {
     }
 }
 
-impl From<io::Error> for DoorError {
+impl From<io::Error> for FileError {
     /// # Source
     /// "System Error Codes" of Microsoft's documentation.
     fn from(error: io::Error) -> Self {

@@ -8,7 +8,7 @@ use std::os::windows::io::AsHandle;
 use std::path::Path;
 
 use super::facts::{FILE_READ_ATTRIBUTES, OPEN_REPARSE_POINT, READ_CONTROL, open_by_path};
-use super::{FileKind, Others, OwnFileError, Secrecy, Stat};
+use super::{FileKind, OtherUsers, OwnFileError, Secrecy, Stat};
 use crate::windows::{Object, Rights};
 
 /// `FILE_GENERIC_READ`.
@@ -16,11 +16,11 @@ const GENERIC_READ: u32 = 0x0012_0089;
 
 /// What others can do with a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Exposure(pub Others);
+pub struct Exposure(pub OtherUsers);
 
 impl fmt::Display for Exposure {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let what = if self.0 == Others::Change { "change" } else { "read" };
+        let what = if self.0 == OtherUsers::Change { "change" } else { "read" };
         write!(out, "other users can {what} the file")
     }
 }
@@ -49,8 +49,8 @@ pub(super) fn open_own(path: &Path, secrecy: Secrecy) -> Result<(File, Stat), Ow
         return Err(OwnFileError::OtherOwner);
     }
     let allowed = match secrecy {
-        Secrecy::Secret => Others::Nothing,
-        Secrecy::Guarded => Others::Read,
+        Secrecy::Secret => OtherUsers::Nothing,
+        Secrecy::Guarded => OtherUsers::Read,
     };
     match rights.others() {
         others if others > allowed => Err(OwnFileError::Exposed(Exposure(others))),
@@ -84,7 +84,7 @@ pub fn create_private_dir(path: &Path) -> io::Result<()> {
             format!("{} belongs to another user", path.display()),
         ));
     }
-    if rights.others() == Others::Nothing { Ok(()) } else { crate::windows::narrow_folder(path) }
+    if rights.others() == OtherUsers::Nothing { Ok(()) } else { crate::windows::narrow_folder(path) }
 }
 
 /// Takes the rights of all others to a file of this user that nothing was written to yet. As a rule it has none of them: it

@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::os::windows::ffi::OsStrExt;
 
-use super::{DoorError, PathProblem};
+use super::{FileError, PathProblem};
 
 /// What stands for devices in every folder, with any ending.
 ///
@@ -41,10 +41,10 @@ fn is_device(stem: &str) -> bool {
 }
 
 /// Returns a single name as the system has it, if a file can have it.
-pub(super) fn wide(name: &OsStr) -> Result<Vec<u16>, DoorError> {
+pub(super) fn wide(name: &OsStr) -> Result<Vec<u16>, FileError> {
     let bytes = name.as_encoded_bytes();
     if bytes.is_empty() || bytes == b"." || bytes == b".." || bytes.contains(&b'/') {
-        return Err(DoorError::Outside);
+        return Err(FileError::Outside);
     }
     // A name that was listed may hold half of a surrogate pair; all else must be a good name.
     match name.to_str().map_or(problem(name.to_string_lossy().as_bytes()), |text| problem(text.as_bytes())) {

@@ -6,7 +6,7 @@ use std::os::windows::io::{AsHandle, BorrowedHandle};
 use std::path::Path;
 
 use super::facts::{FILE_READ_ATTRIBUTES, READ_CONTROL, open_by_path, open_name_by_path};
-use super::{FileKind, Others, Stat};
+use super::{FileKind, OtherUsers, Stat};
 use crate::windows::{Object, Rights, narrow_file, narrow_folder, own_account, set_rights};
 
 /// How something is protected.
@@ -45,7 +45,7 @@ impl Protection {
     }
 
     /// Tells the most that others can do.
-    pub fn others(&self) -> Others {
+    pub fn others(&self) -> OtherUsers {
         self.rights.others()
     }
 
@@ -89,7 +89,7 @@ impl Protection {
 impl Protection {
     /// Whether a file or folder is this user's alone. One that cannot be read is not.
     pub fn is_private(path: &Path, _: bool) -> bool {
-        Self::of_name(path).is_ok_and(|found| found.is_ours() && found.others() == Others::Nothing)
+        Self::of_name(path).is_ok_and(|found| found.is_ours() && found.others() == OtherUsers::Nothing)
     }
 
     /// Lets others read a file.

@@ -8,7 +8,7 @@ use std::io;
 use std::path::Path;
 
 use super::beneath::{LOOK, open_name};
-use super::{ChangeAttributes, Dir, DoorError, FileKind, RelPath, Root, WritableDir};
+use super::{ChangeAttributes, Dir, FileError, FileKind, RelPath, Root, WritableDir};
 
 /// Removes a folder with everything in it.
 ///
@@ -20,11 +20,11 @@ pub fn remove_tree(folder: &Path) -> io::Result<()> {
     };
     let removed = (|| Root::open(above)?.open_writable_dir(&RelPath::root())?.remove_tree(name))();
     removed.map_err(|error| match error {
-        DoorError::Io(error) => error,
-        DoorError::NotFound => io::ErrorKind::NotFound.into(),
-        DoorError::Denied => io::ErrorKind::PermissionDenied.into(),
-        DoorError::NotADirectory => io::ErrorKind::NotADirectory.into(),
-        DoorError::NotEmpty => io::ErrorKind::DirectoryNotEmpty.into(),
+        FileError::Io(error) => error,
+        FileError::NotFound => io::ErrorKind::NotFound.into(),
+        FileError::Denied => io::ErrorKind::PermissionDenied.into(),
+        FileError::NotADirectory => io::ErrorKind::NotADirectory.into(),
+        FileError::NotEmpty => io::ErrorKind::DirectoryNotEmpty.into(),
         other => io::Error::other(other),
     })
 }
@@ -34,16 +34,16 @@ impl WritableDir {
     ///
     /// # Errors
     /// The usual ones; what could be removed before is gone.
-    pub fn remove_tree(&self, name: &OsStr) -> Result<(), DoorError> {
+    pub fn remove_tree(&self, name: &OsStr) -> Result<(), FileError> {
         match self.stat(name)?.kind {
             FileKind::Dir => remove(self, name),
-            _ => Err(DoorError::NotADirectory),
+            _ => Err(FileError::NotADirectory),
         }
     }
 }
 
 /// Removes what has a name in an open folder. Each folder is listed once, so that this ends.
-fn remove(parent: &WritableDir, name: &OsStr) -> Result<(), DoorError> {
+fn remove(parent: &WritableDir, name: &OsStr) -> Result<(), FileError> {
     let (handle, stat) = open_name(parent.as_handle(), name, LOOK)?;
     if stat.kind != FileKind::Dir {
         if stat.kind == FileKind::File && stat.mode & 0o200 == 0 {
@@ -56,7 +56,7 @@ fn remove(parent: &WritableDir, name: &OsStr) -> Result<(), DoorError> {
     for entry in folder.entries(usize::MAX)? {
         match remove(&folder, &entry.name) {
             // Somebody else has removed it.
-            Err(DoorError::NotFound) => {}
+            Err(FileError::NotFound) => {}
             other => other?,
         }
     }

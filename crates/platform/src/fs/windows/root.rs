@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::beneath::{ENTER, LOOK, READ, open_beneath, open_name};
 use super::dir::regular_file;
 use super::facts::open_by_path;
-use super::{Dir, DirEntry, DoorError, FileId, FileKind, ReadableFile, RelPath, Stat, WritableDir, sys};
+use super::{Dir, DirEntry, FileError, FileId, FileKind, ReadableFile, RelPath, Stat, WritableDir, sys};
 
 /// The tags of symbolic links and junctions.
 const SYMLINK: u32 = 0xA000_000C;
@@ -26,11 +26,11 @@ impl Root {
     ///
     /// # Errors
     /// The usual ones.
-    pub fn open(path: &Path) -> Result<Self, DoorError> {
+    pub fn open(path: &Path) -> Result<Self, FileError> {
         let handle = open_by_path(path, ENTER)?;
         let stat = Stat::of_open(handle.as_handle())?;
         if stat.kind != FileKind::Dir {
-            return Err(DoorError::NotADirectory);
+            return Err(FileError::NotADirectory);
         }
         Ok(Self { handle, id: stat.id, path: path.to_owned() })
     }
@@ -40,7 +40,7 @@ impl Root {
     ///
     /// # Errors
     /// As [`Root::open`].
-    pub fn open_resolved(path: &Path) -> Result<Self, DoorError> {
+    pub fn open_resolved(path: &Path) -> Result<Self, FileError> {
         Self::open(path)
     }
 
@@ -68,9 +68,9 @@ impl Root {
     /// Opens a regular file for reading. No link is followed, no device waited for.
     ///
     /// # Errors
-    /// [`DoorError::Symlink`] where a part is a link (see [`Root::resolve_links`]),
-    /// [`DoorError::IsADirectory`], [`DoorError::NotRegular`], and the usual ones.
-    pub fn open_file(&self, path: &RelPath) -> Result<ReadableFile, DoorError> {
+    /// [`FileError::Symlink`] where a part is a link (see [`Root::resolve_links`]),
+    /// [`FileError::IsADirectory`], [`FileError::NotRegular`], and the usual ones.
+    pub fn open_file(&self, path: &RelPath) -> Result<ReadableFile, FileError> {
         regular_file(open_beneath(self.handle.as_handle(), path, READ)?)
     }
 
@@ -95,8 +95,8 @@ impl Root {
     /// Opens a folder. No link is followed.
     ///
     /// # Errors
-    /// As [`Root::open_file`]; [`DoorError::NotADirectory`] for anything but a folder.
-    pub fn open_dir(&self, path: &RelPath) -> Result<Dir, DoorError> {
+    /// As [`Root::open_file`]; [`FileError::NotADirectory`] for anything but a folder.
+    pub fn open_dir(&self, path: &RelPath) -> Result<Dir, FileError> {
         Dir::from_open(open_beneath(self.handle.as_handle(), path, ENTER)?)
     }
 
@@ -104,7 +104,7 @@ impl Root {
     ///
     /// # Errors
     /// As [`Root::open_dir`].
-    pub fn open_writable_dir(&self, path: &RelPath) -> Result<WritableDir, DoorError> {
+    pub fn open_writable_dir(&self, path: &RelPath) -> Result<WritableDir, FileError> {
         self.open_dir(path).map(WritableDir::new)
     }
 
@@ -112,7 +112,7 @@ impl Root {
     ///
     /// # Errors
     /// As [`Root::open_dir`] for the folder that holds it.
-    pub fn stat(&self, path: &RelPath) -> Result<Stat, DoorError> {
+    pub fn stat(&self, path: &RelPath) -> Result<Stat, FileError> {
         let Some(name) = path.file_name() else { return Ok(Stat::of_open(self.handle.as_handle())?) };
         self.open_dir(&path.parent().unwrap_or_default())?.stat(name)
     }
@@ -122,8 +122,8 @@ impl Root {
     ///
     /// # Errors
     /// The usual ones; an error of kind `InvalidInput` if it is not a link.
-    pub fn read_link(&self, path: &RelPath) -> Result<Vec<u8>, DoorError> {
-        let Some(name) = path.file_name() else { return Err(DoorError::IsADirectory) };
+    pub fn read_link(&self, path: &RelPath) -> Result<Vec<u8>, FileError> {
+        let Some(name) = path.file_name() else { return Err(FileError::IsADirectory) };
         self.open_dir(&path.parent().unwrap_or_default())?.read_link(name)
     }
 }
@@ -133,13 +133,13 @@ impl Dir {
     ///
     /// # Errors
     /// The usual ones; an error of kind `InvalidInput` if it is not a link.
-    pub fn read_link(&self, name: &std::ffi::OsStr) -> Result<Vec<u8>, DoorError> {
+    pub fn read_link(&self, name: &std::ffi::OsStr) -> Result<Vec<u8>, FileError> {
         let (handle, stat) = open_name(self.as_handle(), name, LOOK)?;
         if stat.kind != FileKind::Symlink {
-            return Err(DoorError::Io(std::io::ErrorKind::InvalidInput.into()));
+            return Err(FileError::Io(std::io::ErrorKind::InvalidInput.into()));
         }
         leads_to(&sys::reparse_data(handle.as_handle())?)
-            .ok_or_else(|| DoorError::Io(std::io::ErrorKind::Unsupported.into()))
+            .ok_or_else(|| FileError::Io(std::io::ErrorKind::Unsupported.into()))
     }
 }
 

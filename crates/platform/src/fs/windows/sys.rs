@@ -159,13 +159,13 @@ pub(crate) fn is_removed(file: BorrowedHandle<'_>) -> bool {
 }
 
 /// Structures of plain numbers, for which all bits are good.
-trait Plain: Default {}
-impl Plain for FILE_BASIC_INFO {}
-impl Plain for FILE_ID_INFO {}
-impl Plain for FILE_ATTRIBUTE_TAG_INFO {}
-impl Plain for FILE_STANDARD_INFO {}
+trait PlainData: Default {}
+impl PlainData for FILE_BASIC_INFO {}
+impl PlainData for FILE_ID_INFO {}
+impl PlainData for FILE_ATTRIBUTE_TAG_INFO {}
+impl PlainData for FILE_STANDARD_INFO {}
 
-fn told_ex<T: Plain>(file: BorrowedHandle<'_>, class: FILE_INFO_BY_HANDLE_CLASS) -> io::Result<T> {
+fn told_ex<T: PlainData>(file: BorrowedHandle<'_>, class: FILE_INFO_BY_HANDLE_CLASS) -> io::Result<T> {
     let mut told = T::default();
     let length = u32::try_from(size_of::<T>()).unwrap_or(0);
     // SAFETY: the handle is open, and no more is written than the structure is long.
@@ -268,7 +268,7 @@ fn path_in_form(file: BorrowedHandle<'_>, form: u32) -> io::Result<Vec<u16>> {
 
 /// Whether a rename may take the name of something else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Over {
+pub(super) enum RenameMode {
     /// It replaces what has the name.
     Whatever,
     /// The name must be free.
@@ -280,10 +280,10 @@ pub(super) fn rename(
     file: BorrowedHandle<'_>,
     folder: BorrowedHandle<'_>,
     name: &[u16],
-    over: Over,
+    over: RenameMode,
 ) -> Result<(), Status> {
     // Replace if it exists, as POSIX has it, also what is read-only.
-    let flags: u32 = if over == Over::Whatever { 1 | 2 | 0x40 } else { 2 };
+    let flags: u32 = if over == RenameMode::Whatever { 1 | 2 | 0x40 } else { 2 };
     let name_bytes = size_of_val(name);
     let length = offset_of!(FILE_RENAME_INFORMATION, FileName) + name_bytes;
     let mut bytes = vec![0_u8; length.max(size_of::<FILE_RENAME_INFORMATION>())];
@@ -298,7 +298,7 @@ pub(super) fn rename(
     match set(file, FileRenameInformationEx, &bytes) {
         // Older systems, and file systems that know nothing of POSIX.
         Err(status) if is_unknown(status) => {
-            bytes[..4].copy_from_slice(&u32::from(over == Over::Whatever).to_ne_bytes());
+            bytes[..4].copy_from_slice(&u32::from(over == RenameMode::Whatever).to_ne_bytes());
             set(file, FileRenameInformation, &bytes)
         }
         other => other,

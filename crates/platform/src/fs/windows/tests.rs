@@ -1,4 +1,4 @@
-//! Attacks on the door by the ways in which Windows lets a name mean something else; and what the door must do.
+//! Attacks on paths by the ways in which Windows lets a name mean something else; and what opening them must do.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use super::{
-    Attributes, ChangeAttributes, DoorError, FileKind, Others, PathProblem, Protection, RelPath, Root,
+    Attributes, ChangeAttributes, FileError, FileKind, OtherUsers, PathProblem, Protection, RelPath, Root,
     WritableDir, remove_tree,
 };
 
@@ -35,7 +35,7 @@ impl TestFolder {
         self.root.open_writable_dir(&RelPath::parse(path.as_bytes()).expect("a good path")).expect("a folder")
     }
 
-    fn read(&self, path: &str) -> Result<String, DoorError> {
+    fn read(&self, path: &str) -> Result<String, FileError> {
         let opened = self.root.open_file(&RelPath::parse(path.as_bytes())?)?;
         Ok(std::io::read_to_string(opened.file).expect("it can be read"))
     }
@@ -99,7 +99,7 @@ fn names_that_mean_something_else_open_nothing() {
         "folder::$INDEX_ALLOCATION/deep/file",
     ] {
         let refused = place.read(path);
-        assert!(matches!(refused, Err(DoorError::Path(PathProblem::Name(_)))), "{path}: {refused:?}");
+        assert!(matches!(refused, Err(FileError::Path(PathProblem::Name(_)))), "{path}: {refused:?}");
         let dir = place.dir("");
         if !path.contains('/') {
             for refused in [
@@ -112,12 +112,12 @@ fn names_that_mean_something_else_open_nothing() {
                 dir.rename_to_free(name("plain.txt"), &dir, name(path)),
                 dir.remove_file(name(path)),
             ] {
-                assert!(matches!(refused, Err(DoorError::Path(_))), "{path}: {refused:?}");
+                assert!(matches!(refused, Err(FileError::Path(_))), "{path}: {refused:?}");
             }
         }
     }
-    assert!(matches!(place.read("../outside.txt"), Err(DoorError::Path(PathProblem::Climbs))));
-    assert!(matches!(place.dir("").open_file(name("..")), Err(DoorError::Outside)));
+    assert!(matches!(place.read("../outside.txt"), Err(FileError::Path(PathProblem::Climbs))));
+    assert!(matches!(place.dir("").open_file(name("..")), Err(FileError::Outside)));
     assert_eq!(place.read("plain.txt").expect("it is as it was"), "plain");
 }
 
@@ -129,15 +129,15 @@ fn only_the_very_spelling_leads_to_a_file() {
     for path in ["PLAIN.TXT", "Plain.txt", "FOLDER/deep/file", "folder/DEEP/file", "ALONGN~1.TEX", "ALONGN~1"]
     {
         let refused = place.read(path);
-        assert!(matches!(refused, Err(DoorError::NotFound)), "{path}: {refused:?}");
+        assert!(matches!(refused, Err(FileError::NotFound)), "{path}: {refused:?}");
     }
     let dir = place.dir("");
-    assert!(matches!(dir.stat(name("PLAIN.TXT")), Err(DoorError::NotFound)));
-    assert!(matches!(dir.remove_file(name("PLAIN.TXT")), Err(DoorError::NotFound)));
-    assert!(matches!(dir.create_file(name("PLAIN.TXT"), 0o644), Err(DoorError::Exists)));
+    assert!(matches!(dir.stat(name("PLAIN.TXT")), Err(FileError::NotFound)));
+    assert!(matches!(dir.remove_file(name("PLAIN.TXT")), Err(FileError::NotFound)));
+    assert!(matches!(dir.create_file(name("PLAIN.TXT"), 0o644), Err(FileError::Exists)));
     drop(dir.create_file(name("other"), 0o644).expect("made"));
     let over = dir.rename(name("other"), &dir, name("PLAIN.TXT"));
-    assert!(matches!(over, Err(DoorError::Exists)), "{over:?}");
+    assert!(matches!(over, Err(FileError::Exists)), "{over:?}");
     assert_eq!(place.read("plain.txt").expect("it is as it was"), "plain");
     dir.rename(name("other"), &dir, name("OTHER")).expect("it is its own name but for the case");
     // Wine leaves the case as it was.
@@ -160,7 +160,7 @@ fn a_file_is_replaced_as_a_whole_with_the_time_that_it_had() {
     let after = dir.stat(name("plain.txt")).expect("there");
     assert_ne!(after.id, before.id);
     assert_eq!(after.modified_ns, before.modified_ns);
-    assert!(matches!(dir.stat(name(".new")), Err(DoorError::NotFound)));
+    assert!(matches!(dir.stat(name(".new")), Err(FileError::NotFound)));
 }
 
 #[test]
@@ -174,7 +174,7 @@ fn what_replaces_a_file_has_the_rights_that_this_had_of_its_own() {
             Protection::expose(&old).expect("it is ours");
         }
         let rights = Protection::of_name(&old).expect("there");
-        assert_eq!(rights.others(), if is_narrow { Others::Nothing } else { Others::Read });
+        assert_eq!(rights.others(), if is_narrow { OtherUsers::Nothing } else { OtherUsers::Read });
         let opened = place.root.open_file(&RelPath::parse(b"plain.txt").expect("good")).expect("there");
         let file = dir.create_file(name("new"), 0o600).expect("made");
         file.copy_attributes(&opened.file).expect("they are ours");
@@ -192,23 +192,23 @@ fn folders_and_files_are_moved_exchanged_and_removed() {
     let place = TestFolder::new();
     let dir = place.dir("");
     let folder = place.dir("folder");
-    assert!(matches!(dir.rename_to_free(name("plain.txt"), &folder, name("deep")), Err(DoorError::Exists)));
-    assert!(matches!(dir.rename(name("plain.txt"), &folder, name("deep")), Err(DoorError::IsADirectory)));
+    assert!(matches!(dir.rename_to_free(name("plain.txt"), &folder, name("deep")), Err(FileError::Exists)));
+    assert!(matches!(dir.rename(name("plain.txt"), &folder, name("deep")), Err(FileError::IsADirectory)));
     dir.rename_to_free(name("plain.txt"), &folder, name("moved")).expect("moved");
     assert_eq!(place.read("folder/moved").expect("there"), "plain");
     dir.exchange(name("a long name.text"), &folder, name("moved"), name(".aside")).expect("exchanged");
     assert_eq!(place.read("folder/moved").expect("there"), "long");
     assert_eq!(place.read("a long name.text").expect("there"), "plain");
-    assert!(matches!(dir.remove_dir(name("folder")), Err(DoorError::NotEmpty)));
-    assert!(matches!(dir.remove_file(name("folder")), Err(DoorError::IsADirectory)));
-    assert!(matches!(dir.remove_dir(name("a long name.text")), Err(DoorError::NotADirectory)));
+    assert!(matches!(dir.remove_dir(name("folder")), Err(FileError::NotEmpty)));
+    assert!(matches!(dir.remove_file(name("folder")), Err(FileError::IsADirectory)));
+    assert!(matches!(dir.remove_dir(name("a long name.text")), Err(FileError::NotADirectory)));
     dir.make_dir(name("empty")).expect("made");
-    assert!(matches!(dir.make_dir(name("empty")), Err(DoorError::Exists)));
+    assert!(matches!(dir.make_dir(name("empty")), Err(FileError::Exists)));
     dir.rename(name("folder"), &dir, name("empty")).expect("it takes the place of an empty one");
     assert_eq!(place.read("empty/deep/file").expect("there"), "deep");
     place.dir("empty/deep").remove_file(name("file")).expect("removed");
     place.dir("empty").remove_dir(name("deep")).expect("removed");
-    assert!(matches!(place.dir("empty").stat(name("deep")), Err(DoorError::NotFound)));
+    assert!(matches!(place.dir("empty").stat(name("deep")), Err(FileError::NotFound)));
 }
 
 #[test]

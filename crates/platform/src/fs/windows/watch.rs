@@ -306,8 +306,8 @@ mod tests {
     }
 
     /// Asks until it is told what is wanted: the system takes its time.
-    fn until(watch: &FolderWatch, wanted: impl Fn(&Heard) -> bool) -> Heard {
-        let (mut heard, began) = (Heard::default(), Instant::now());
+    fn until(watch: &FolderWatch, wanted: impl Fn(&EventLog) -> bool) -> EventLog {
+        let (mut heard, began) = (EventLog::default(), Instant::now());
         while !wanted(&heard) && began.elapsed() < Duration::from_secs(20) {
             let drained = watch.drain(|event| {
                 let name = event.name.to_string_lossy().into_owned();
@@ -321,12 +321,12 @@ mod tests {
     }
 
     #[derive(Default)]
-    struct Heard {
+    struct EventLog {
         events: Vec<(WatchId, String, bool, bool)>,
         is_lost: bool,
     }
 
-    impl Heard {
+    impl EventLog {
         fn has(&self, folder: WatchId, name: &str, is_folder: bool, is_name: bool) -> bool {
             self.events.iter().any(|event| *event == (folder, name.to_owned(), is_folder, is_name))
         }

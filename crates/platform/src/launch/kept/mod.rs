@@ -38,7 +38,7 @@ pub use control::Control;
 pub use ring::RingWriter;
 pub use status::StatusWriter;
 pub use values::{
-    AdoptRequest, AdoptionOutcome, ControlError, Event, Frame, Input, KeptRequest, Lifetime, MAX_INPUT_BYTES,
-    RingRead, State, Status, Stream, TerminalSize,
+    AdoptRequest, AdoptionOutcome, ControlError, Event, Frame, Input, KeeperRequest, Lifetime,
+    MAX_INPUT_BYTES, RingRead, State, Status, Stream, TerminalSize,
 };
 pub use view::ProcessFiles;

@@ -11,11 +11,11 @@ use rustix::net::{AddressFamily, SocketAddrUnix, bind, listen};
 use super::files::Folder;
 use super::line::address;
 use super::status::{StatusWriter, running, starting};
-use super::{AdoptRequest, KeptRequest, Lifetime, Status};
+use super::{AdoptRequest, KeeperRequest, Lifetime, Status};
 use crate::launch::connection::Parcel;
 use crate::launch::flags::FOLDER;
 use crate::launch::protect::{Placeholders, protect};
-use crate::launch::wire::{Adoption, Head, KeptOrder, Kind, MAX_HANDED, MAX_HEAD_BYTES, Order};
+use crate::launch::wire::{Adoption, Head, KeeperOrder, Kind, MAX_HANDED, MAX_HEAD_BYTES, Order};
 use crate::launch::{ActiveSandbox, FolderChanges, LaunchError, handing};
 use bailiwick_contract::command::Containment;
 
@@ -33,10 +33,10 @@ pub(in super::super) struct Start {
 
 impl Start {
     /// Creates the files of a process, and takes the request apart.
-    pub(in super::super) fn new(request: KeptRequest, life: BorrowedFd<'_>) -> Result<Self, LaunchError> {
+    pub(in super::super) fn new(request: KeeperRequest, life: BorrowedFd<'_>) -> Result<Self, LaunchError> {
         let status = starting(&request.hold, request.terminal);
         let files = Files::make(&request.folder, &status).map_err(step("folder of the process"))?;
-        let KeptRequest { plan, environment, cwd, cwd_path, hold, proxy, limits, .. } = request;
+        let KeeperRequest { plan, environment, cwd, cwd_path, hold, proxy, limits, .. } = request;
         let (pins, placeholders) = match hold.level {
             Containment::Full => protect(&hold)?,
             Containment::None | Containment::Partial => (Vec::new(), Placeholders::default()),
@@ -60,7 +60,7 @@ impl Start {
         if handed > MAX_HANDED || head.encode().len() > MAX_HEAD_BYTES {
             return Err(step("protect names")("there are too many names to protect that do not exist"));
         }
-        let kept = KeptOrder {
+        let kept = KeeperOrder {
             has_input: request.input == super::Input::Pipe,
             terminal: request.terminal,
             ring_bytes: request.ring_bytes,
@@ -106,7 +106,7 @@ impl KeeperStart {
         }
         let temporary = hand_temporary(request.temporary, &mut adopting.descriptors)
             .inspect_err(|_| adopting.remove())?;
-        let kept = KeptOrder {
+        let kept = KeeperOrder {
             has_input: false,
             terminal: None,
             ring_bytes: request.ring_bytes,

@@ -54,7 +54,7 @@ pub enum Lifetime {
 
 /// A plan to run that lasts, with everything that it gets.
 #[derive(Debug)]
-pub struct KeptRequest {
+pub struct KeeperRequest {
     /// The pipelines, in order; at least one.
     pub plan: Vec<Step>,
     /// The whole environment.

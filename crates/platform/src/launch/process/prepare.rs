@@ -10,7 +10,7 @@ use rustix::fs::{Mode, OFlags};
 use super::proxy_port::open_proxy_port;
 use super::supervisor::Streams;
 use super::system::hold::{self, ActiveLayers, CommandSandbox, OpenProgram};
-use super::system::{JobGroup, Kit, Reach};
+use super::system::{JobContext, JobGroup, Reach};
 use crate::launch::held::Names;
 use crate::launch::wire::{Order, Report};
 use crate::launch::{LaunchError, ProcessLimits, Step};
@@ -41,7 +41,7 @@ pub(super) struct PreparedJob {
 
 /// What a plan is held with.
 #[derive(Debug)]
-pub(super) struct Shut {
+pub(super) struct ContainedPlan {
     pub(super) shutting: Option<CommandSandbox>,
     /// What can be reached over the network.
     pub(super) network: Network,
@@ -65,7 +65,7 @@ pub(super) fn pipe() -> Result<(OwnedFd, OwnedFd), LaunchError> {
 
 /// Prepares a job: after this, the old tree of folders is gone where the level is full.
 pub(super) fn prepare(
-    kit: &Kit,
+    kit: &JobContext,
     mut order: Order,
     streams: Streams,
     port: Option<OwnedFd>,
@@ -81,7 +81,7 @@ pub(super) fn prepare(
 
 /// Opens and collects what the commands get. A terminal, if there is one, is the one that was opened inside.
 pub(super) fn finish(
-    kit: &Kit,
+    kit: &JobContext,
     order: Order,
     streams: Streams,
     entered: ActiveLayers,
@@ -106,7 +106,7 @@ pub(super) fn finish(
         })
         .chain(reach.mark().map(Ok))
         .collect::<Result<Vec<_>, _>>()?;
-    let Shut { shutting, network, layers, open, limits, group } =
+    let ContainedPlan { shutting, network, layers, open, limits, group } =
         hold::shut(kit, &hold, limits, entered, terminal.as_ref())?;
     Ok(PreparedJob {
         open,

@@ -11,10 +11,10 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, Resource, Rlimit, WaitOptions, wait};
 
-use super::keeper::{KeptParcel, keep};
+use super::keeper::{KeeperDescriptors, keep};
 use super::prepare::failed;
 use super::supervisor::{Streams, send_report, supervise};
-use super::system::{self, JobGroup, Kit, Reach, SharedNetwork, Signals, Trace, sys};
+use super::system::{self, JobContext, JobGroup, Reach, SharedNetwork, Signals, Trace, sys};
 use crate::launch::protect::Placeholders;
 use crate::launch::wire::{self, Head, Kind, Report};
 use crate::launch::{FolderChanges, LAUNCHER_NAME, handing};
@@ -52,7 +52,7 @@ const MAX_KILL_WAIT: Duration = Duration::from_secs(10);
 const KILL_PAUSE: Timespec = Timespec { tv_sec: 0, tv_nsec: 1_000_000 };
 
 struct Launcher {
-    kit: Kit,
+    kit: JobContext,
     signals: Signals,
     /// All children, keepers too, each with what its processes are known by.
     supervisors: HashMap<Pid, Trace>,
@@ -74,15 +74,15 @@ struct Launcher {
 struct Arrival {
     head: Head,
     control: OwnedFd,
-    parcel: Parcel,
+    parcel: JobDescriptors,
     placeholders: Placeholders,
 }
 
 /// The descriptors that come with a job.
-enum Parcel {
+enum JobDescriptors {
     /// With the way on which the listener of its proxy, or what it writes, is handed out, if it has one.
     Job(Streams, Option<OwnedFd>),
-    Kept(KeptParcel),
+    Kept(KeeperDescriptors),
 }
 
 enum Incoming {
@@ -96,7 +96,7 @@ enum Incoming {
 impl Launcher {
     fn new() -> std::io::Result<Self> {
         Ok(Self {
-            kit: Kit::new()?,
+            kit: JobContext::new()?,
             signals: Signals::of_children()?,
             supervisors: HashMap::new(),
             leftovers: Vec::new(),
@@ -198,10 +198,10 @@ impl Launcher {
                     }
                     let reach = Reach::of(&trace);
                     match parcel {
-                        Parcel::Job(streams, port) => {
+                        JobDescriptors::Job(streams, port) => {
                             supervise(&self.kit, &self.signals, reach, control, (streams, port))
                         }
-                        Parcel::Kept(parcel) => keep(&mut self.kit, reach, control, parcel),
+                        JobDescriptors::Kept(parcel) => keep(&mut self.kit, reach, control, parcel),
                     }
                 }));
                 sys::exit_now(code.unwrap_or(3));
@@ -278,9 +278,9 @@ fn unpack(head: Head, mut handed: Vec<OwnedFd>) -> Option<Arrival> {
             if stdin.is_some() != (head.kind == Kind::JobWithInput) {
                 return None;
             }
-            Parcel::Job(Streams { cwd, stdin, stdout, stderr }, port)
+            JobDescriptors::Job(Streams { cwd, stdin, stdout, stderr }, port)
         }
-        Kind::Kept => Parcel::Kept(KeptParcel {
+        Kind::Kept => JobDescriptors::Kept(KeeperDescriptors {
             cwd,
             proxy: port,
             status: handed.next()?,

@@ -14,8 +14,8 @@ use rustix::process::{Signal, WaitStatus};
 use super::keeper::{AdoptedJob, Handover};
 use super::memory::MemoryWatch;
 use super::prepare::{PreparedJob, prepare};
-use super::system::{self, Kit, Reach, Signals};
-use super::waiting::Waiting;
+use super::system::{self, JobContext, Reach, Signals};
+use super::waiting::ProcessWaiter;
 use crate::launch::flags::QUIET;
 use crate::launch::wire::{ADOPT, MAX_MESSAGE_BYTES, Order, Report, STOP};
 use crate::launch::{LaunchError, Step, handing};
@@ -52,7 +52,7 @@ pub(super) struct ServiceGone;
 
 /// Runs one job, from the order to the end. Returns the exit code of this process.
 pub(super) fn supervise(
-    kit: &Kit,
+    kit: &JobContext,
     signals: &Signals,
     reach: Reach,
     control: OwnedFd,
@@ -83,11 +83,11 @@ pub(super) fn supervise(
                 memory_excess: supervisor.memory.excess(),
             }
         }
-        Err(Ending::Failed(error)) => {
+        Err(EndCause::Failed(error)) => {
             supervisor.reach.kill_all();
             Report::Failed(error)
         }
-        Err(Ending::Abandoned) => {
+        Err(EndCause::Abandoned) => {
             supervisor.reach.kill_all();
             return 0;
         }
@@ -98,18 +98,18 @@ pub(super) fn supervise(
 
 /// Why a plan did not come to its end.
 #[derive(Debug)]
-pub(super) enum Ending {
+pub(super) enum EndCause {
     Failed(LaunchError),
     Abandoned,
 }
 
-impl From<ServiceGone> for Ending {
+impl From<ServiceGone> for EndCause {
     fn from(_: ServiceGone) -> Self {
         Self::Abandoned
     }
 }
 
-impl From<LaunchError> for Ending {
+impl From<LaunchError> for EndCause {
     fn from(error: LaunchError) -> Self {
         Self::Failed(error)
     }
@@ -129,7 +129,11 @@ struct Supervisor<'a> {
 }
 
 impl Supervisor<'_> {
-    fn run(&mut self, kit: &Kit, (streams, port): (Streams, Option<OwnedFd>)) -> Result<Status, Ending> {
+    fn run(
+        &mut self,
+        kit: &JobContext,
+        (streams, port): (Streams, Option<OwnedFd>),
+    ) -> Result<Status, EndCause> {
         rustix::stdio::dup2_stdin(&kit.null).map_err(|_| ServiceGone)?;
         let order = read_order(&self.control)?;
         let mut prepared = prepare(kit, order, streams, port, &self.reach)?;
@@ -146,7 +150,7 @@ impl Supervisor<'_> {
         Ok(status)
     }
 
-    fn run_step(&mut self, prepared: &PreparedJob, position: usize, step: &Step) -> Result<Status, Ending> {
+    fn run_step(&mut self, prepared: &PreparedJob, position: usize, step: &Step) -> Result<Status, EndCause> {
         let processes = prepared.start(step, position)?;
         if position == 0 {
             self.report(&prepared.running());
@@ -202,7 +206,7 @@ impl Supervisor<'_> {
     }
 }
 
-impl Waiting for Supervisor<'_> {
+impl ProcessWaiter for Supervisor<'_> {
     fn reach(&self) -> &Reach {
         &self.reach
     }
@@ -249,7 +253,7 @@ impl Waiting for Supervisor<'_> {
 }
 
 /// Reads the order that a job begins with.
-pub(super) fn read_order(control: &OwnedFd) -> Result<Order, Ending> {
+pub(super) fn read_order(control: &OwnedFd) -> Result<Order, EndCause> {
     let mut length = [0; 8];
     read_exactly(control, &mut length)?;
     let length = usize::try_from(u64::from_le_bytes(length)).unwrap_or(usize::MAX);

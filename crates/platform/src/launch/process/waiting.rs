@@ -14,7 +14,7 @@ use super::system::Reach;
 const PAUSE: Duration = Duration::from_millis(10);
 
 /// Who waits for the processes of a plan.
-pub(super) trait Waiting {
+pub(super) trait ProcessWaiter {
     /// Returns how its processes are told from others.
     fn reach(&self) -> &Reach;
 
@@ -69,7 +69,7 @@ pub(super) trait Waiting {
         Ok(())
     }
 
-    /// Waits as [`Waiting::wait_for_event`], and ends everything at once if it takes more memory than it may.
+    /// Waits as [`ProcessWaiter::wait_for_event`], and ends everything at once if it takes more memory than it may.
     fn wait_and_measure(&mut self, at_most: Option<Duration>) -> Result<(), ServiceGone> {
         let due = self.memory().due_in();
         self.wait_for_event(at_most.into_iter().chain(due).min())?;

@@ -5,19 +5,19 @@ use std::time::Duration;
 
 use tokio::sync::{oneshot, watch};
 
-use super::plan::{End, Plan, Reins};
+use super::plan::{End, JobControl, Plan};
 use crate::launch::{ActiveSandbox, LaunchError, PlanEnd};
 
 /// A running plan. Dropping it kills everything that belongs to it, at once.
 #[derive(Debug)]
 pub struct Job {
-    reins: Arc<Reins>,
+    reins: Arc<JobControl>,
     held: ActiveSandbox,
     end: watch::Receiver<Option<End>>,
 }
 
 /// Kills a plan when it is dropped before somebody takes it over.
-struct Guard(Option<Arc<Reins>>);
+struct Guard(Option<Arc<JobControl>>);
 
 impl Drop for Guard {
     fn drop(&mut self) {
@@ -37,7 +37,7 @@ impl Job {
     /// Starts a plan on a thread of its own, and waits until its first pipeline runs.
     pub(super) async fn begin(
         plan: Plan,
-        reins: Reins,
+        reins: JobControl,
         ask: impl Fn(&[u32]) + Send + Sync + 'static,
     ) -> Result<Self, LaunchError> {
         let reins = Arc::new(reins);

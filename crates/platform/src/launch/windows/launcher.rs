@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use super::keeper;
 use super::opened::Folder;
-use super::plan::{Plan, Reins, Streams};
+use super::plan::{JobControl, Plan, Streams};
 use super::role;
 use super::sys::ConsoleKey;
-use crate::launch::kept::{AdoptRequest, AdoptionOutcome, KeptRequest};
+use crate::launch::kept::{AdoptRequest, AdoptionOutcome, KeeperRequest};
 use crate::launch::{ActiveSandbox, Job, LaunchError, LaunchRequest};
 
 /// What starts commands. Making one starts nothing.
@@ -54,7 +54,7 @@ impl Launcher {
         let ask = move |processes: &[u32]| {
             let _: std::io::Result<()> = role::type_at(&program, processes, false, ConsoleKey::Break);
         };
-        Job::begin(plan, Reins::new(limits)?, ask).await
+        Job::begin(plan, JobControl::new(limits)?, ask).await
     }
 
     /// Whether a running job can become a process that lasts on this system.
@@ -74,7 +74,7 @@ impl Launcher {
     ///
     /// # Errors
     /// [`LaunchError`]; nothing is running then.
-    pub async fn start_kept(&self, request: KeptRequest) -> Result<ActiveSandbox, LaunchError> {
+    pub async fn start_kept(&self, request: KeeperRequest) -> Result<ActiveSandbox, LaunchError> {
         crate::launch::levels::check(&request.hold)?;
         keeper::start(&self.program, request).await
     }

@@ -94,7 +94,7 @@ pub(super) type EndRequest<'a> = &'a (dyn Fn(&[u32]) + Sync);
 
 /// The job of a plan, and the wish that it ends.
 #[derive(Debug)]
-pub(super) struct Reins {
+pub(super) struct JobControl {
     job: JobObject,
     wanted: Event,
     /// When what is left is killed, once its end is wanted.
@@ -103,7 +103,7 @@ pub(super) struct Reins {
     running: Mutex<Vec<u32>>,
 }
 
-impl Reins {
+impl JobControl {
     pub(super) fn new(limits: ProcessLimits) -> Result<Self, LaunchError> {
         let limits = JobLimits {
             memory_bytes: limits.memory_bytes,
@@ -221,7 +221,12 @@ impl Plan {
     }
 
     /// Runs all steps. `began` hears once that the first one runs. Nothing of the plan is left when this returns.
-    pub(super) fn run(self, reins: &Reins, ask: EndRequest<'_>, began: impl FnOnce(&ActiveSandbox)) -> End {
+    pub(super) fn run(
+        self,
+        reins: &JobControl,
+        ask: EndRequest<'_>,
+        began: impl FnOnce(&ActiveSandbox),
+    ) -> End {
         let terminal = self.streams.terminal().cloned();
         let status = self.run_steps(reins, ask, began);
         let left_killed = reins.kill_all();
@@ -233,7 +238,7 @@ impl Plan {
 
     fn run_steps(
         self,
-        reins: &Reins,
+        reins: &JobControl,
         ask: EndRequest<'_>,
         began: impl FnOnce(&ActiveSandbox),
     ) -> Result<Status, LaunchError> {
@@ -274,7 +279,7 @@ impl Plan {
 /// Waits until the processes of a step have ended. Returns how the last of them did.
 fn wait_for_step(
     processes: &[NewProcess],
-    reins: &Reins,
+    reins: &JobControl,
     ask: EndRequest<'_>,
     has_asked: &mut bool,
 ) -> Result<Status, LaunchError> {

@@ -16,7 +16,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use crate::fs::{FileId, remove_tree};
 use crate::handle::Handle;
 use crate::launch::kept::{
-    Control, ControlError, Event, Input, KeptRequest, Lifetime, ProcessFiles, State, Status, Stream,
+    Control, ControlError, Event, Input, KeeperRequest, Lifetime, ProcessFiles, State, Status, Stream,
     TerminalSize,
 };
 use crate::launch::{
@@ -438,10 +438,10 @@ impl Drop for ProcessFolder {
     }
 }
 
-fn kept_request(folder: &Path, be: &str, lifetime: Lifetime) -> KeptRequest {
+fn kept_request(folder: &Path, be: &str, lifetime: Lifetime) -> KeeperRequest {
     let nothing = || OpenOptions::new().write(true).open(r"\\.\NUL").expect("it is there").into();
     let request = request(one(own(&[])), be, (None, nothing(), nothing()));
-    KeptRequest {
+    KeeperRequest {
         plan: request.plan,
         environment: request.environment,
         cwd: request.cwd,

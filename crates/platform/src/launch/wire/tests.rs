@@ -58,7 +58,7 @@ fn order() -> Order {
             read_only: false,
             stand_in: Some(StandIn::File(b"x".into())),
         }],
-        kept: Some(KeptOrder {
+        kept: Some(KeeperOrder {
             has_input: true,
             terminal: Some(TerminalSize { rows: 24, columns: u16::MAX }),
             ring_bytes: 8 << 20,

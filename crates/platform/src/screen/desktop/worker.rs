@@ -31,7 +31,7 @@ impl Worker {
             count.fetch_sub(1, Ordering::AcqRel);
             return Err(late());
         }
-        let waiting = Waiting(count);
+        let waiting = QueueSlot(count);
         let (answer, answered) = mpsc::sync_channel(1);
         let turn = Arc::clone(&self.turn);
         let thread = thread::Builder::new().name("screen".to_owned());
@@ -57,9 +57,9 @@ impl Worker {
 }
 
 /// One that waits; none more once it is dropped.
-struct Waiting(Arc<AtomicUsize>);
+struct QueueSlot(Arc<AtomicUsize>);
 
-impl Drop for Waiting {
+impl Drop for QueueSlot {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::AcqRel);
     }

@@ -14,10 +14,10 @@ use x11rb::protocol::xproto::{ConnectionExt as _, Window as WindowNumber};
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 
 use super::address::Address;
+use super::error::ServerError;
 use super::input;
 use super::selection::{MAX_EVENTS, Selection};
 use super::server::{PATIENCE, Server};
-use super::trouble::Trouble;
 use crate::screen::{ClipboardContent, ClipboardUse, ScreenError, Sources};
 
 /// For how long the other clients of a server wait for a picture. Where it takes longer, they continue, and it is tried once
@@ -40,7 +40,7 @@ const SHORTEST: Duration = Duration::from_millis(10);
 const MAX_WAITING: usize = 256;
 
 /// What an actor is asked to do.
-type Job = Box<dyn FnOnce(&mut Connected) + Send>;
+type Job = Box<dyn FnOnce(&mut ServerConnection) + Send>;
 
 /// The actors of all servers that are in use.
 #[derive(Debug)]
@@ -59,7 +59,7 @@ struct Actor {
 
 /// What the thread of one server has.
 #[derive(Debug)]
-pub(super) struct Connected {
+pub(super) struct ServerConnection {
     sources: Sources,
     server: Option<Server>,
     /// When a question ended because its time was over.
@@ -81,7 +81,7 @@ impl Actors {
     pub(super) fn with<T: Send + 'static>(
         self: &Arc<Self>,
         address: &Address,
-        ask: impl Fn(&mut Server) -> Result<T, Trouble> + Send + 'static,
+        ask: impl Fn(&mut Server) -> Result<T, ServerError> + Send + 'static,
     ) -> Result<T, ScreenError> {
         let (owned, began) = (address.clone(), Instant::now());
         self.call(address, move |connected| connected.ask(&owned, began, &ask))
@@ -100,7 +100,7 @@ impl Actors {
             connected.ask(&owned, began, |_: &mut Server| Ok(()))?;
             let Some(mut server) = connected.server.take() else { return Err(ScreenError::Lost(owned.id)) };
             let set = connected.set_clipboard(&mut server, content.as_ref(), instead_of.as_ref());
-            if !set.as_ref().is_err_and(Trouble::is_fatal) {
+            if !set.as_ref().is_err_and(ServerError::is_fatal) {
                 connected.server = Some(server);
             }
             set.map_err(|error| connected.failed(error, &owned))
@@ -127,7 +127,7 @@ impl Actors {
     fn call<T: Send + 'static>(
         self: &Arc<Self>,
         address: &Address,
-        act: impl FnOnce(&mut Connected) -> Result<T, ScreenError> + Send + 'static,
+        act: impl FnOnce(&mut ServerConnection) -> Result<T, ScreenError> + Send + 'static,
     ) -> Result<T, ScreenError> {
         let (reply, answer) = mpsc::sync_channel(1);
         let until = Instant::now() + LONGEST;
@@ -177,7 +177,7 @@ impl Actor {
     fn start(actors: &Arc<Actors>, id: &str) -> std::io::Result<Self> {
         let (jobs, waiting) = mpsc::sync_channel(MAX_WAITING);
         let wake = Arc::new(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?);
-        let connected = Connected {
+        let connected = ServerConnection {
             sources: actors.sources.clone(),
             server: None,
             late: None,
@@ -214,7 +214,13 @@ impl Drop for Actor {
 }
 
 /// Does one job after the other, and looks after the connection between them.
-fn run(mut connected: Connected, jobs: &Receiver<Job>, wake: &OwnedFd, actors: &Weak<Actors>, id: &str) {
+fn run(
+    mut connected: ServerConnection,
+    jobs: &Receiver<Job>,
+    wake: &OwnedFd,
+    actors: &Weak<Actors>,
+    id: &str,
+) {
     let mut used = Instant::now();
     loop {
         let is_all = connected.serve();
@@ -264,7 +270,7 @@ fn last_job(jobs: &Receiver<Job>, actors: &Weak<Actors>, id: &str) -> Option<Job
     job
 }
 
-impl Connected {
+impl ServerConnection {
     /// Waits until there is something to do, or for so long.
     fn rest(&mut self, wake: &OwnedFd, at_most: Duration) {
         let Ok(timeout) = Timespec::try_from(at_most) else { return };
@@ -281,7 +287,7 @@ impl Connected {
         &mut self,
         address: &Address,
         began: Instant,
-        ask: impl Fn(&mut Server) -> Result<T, Trouble>,
+        ask: impl Fn(&mut Server) -> Result<T, ServerError>,
     ) -> Result<T, ScreenError> {
         if self.late.is_some_and(|late| late > began) {
             return Err(ScreenError::Timeout(address.id.clone()));
@@ -303,7 +309,7 @@ impl Connected {
                     if std::mem::take(&mut was_there) && error.is_loss() {
                         continue;
                     }
-                    if matches!(error, Trouble::TooLongAlone)
+                    if matches!(error, ServerError::TooLongAlone)
                         && let Some(longer) = alone.next()
                     {
                         alone_for = longer;
@@ -326,7 +332,7 @@ impl Connected {
         let mut server = Server::open(address, &self.sources).map_err(|error| self.failed(error, address))?;
         if let Some(selection) = self.selection.take() {
             server.begin(Instant::now() + PATIENCE, ALONE[0]);
-            let again = || -> Result<Option<Selection>, Trouble> {
+            let again = || -> Result<Option<Selection>, ServerError> {
                 let owner = server.connection.get_selection_owner(server.atoms.CLIPBOARD)?.reply()?.owner;
                 let is_free = owner == x11rb::NONE;
                 is_free.then(|| Selection::own(&server, Arc::clone(selection.content()), None)).transpose()
@@ -349,7 +355,7 @@ impl Connected {
         server: &mut Server,
         content: Option<&Arc<ClipboardContent>>,
         instead_of: Option<&Arc<ClipboardContent>>,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), ServerError> {
         let Some(instead_of) = instead_of else { return self.replace_clipboard(server, content) };
         let ours = self.selection.as_ref().filter(|it| Arc::ptr_eq(it.content(), instead_of));
         let window = ours.ok_or_else(|| ScreenError::ClipboardChanged(server.id.clone()))?.window();
@@ -367,13 +373,13 @@ impl Connected {
         &mut self,
         server: &Server,
         content: Option<&Arc<ClipboardContent>>,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), ServerError> {
         let mut earlier = self.selection.take();
         if let Some(content) = content {
             match Selection::own(server, Arc::clone(content), earlier.as_mut()) {
                 Ok(owned) => self.selection = Some(owned),
                 // Another program's content has replaced it.
-                Err(error @ Trouble::Clear(ScreenError::ClipboardChanged(_))) => {
+                Err(error @ ServerError::Clear(ScreenError::ClipboardChanged(_))) => {
                     earlier.map_or(Ok(()), |earlier| earlier.release(server))?;
                     return Err(error);
                 }
@@ -450,7 +456,7 @@ impl Connected {
     }
 
     /// Returns what a failure is to the outside.
-    fn failed(&mut self, error: Trouble, address: &Address) -> ScreenError {
+    fn failed(&mut self, error: ServerError, address: &Address) -> ScreenError {
         if error.is_timeout() {
             self.late = Some(Instant::now());
         }

@@ -11,12 +11,12 @@ use x11rb::protocol::xproto::{
 };
 use x11rb::rust_connection::RustConnection;
 
+use super::error::ServerError;
 use super::image::{Image, Layout, Store};
 use super::scene::{self, PlacedWindow, Scene};
 use super::segment::Lease;
 use super::server::{ScreenShape, Server};
 use super::stream::TimedStream;
-use super::trouble::Trouble;
 use super::uncover;
 use crate::screen::frame::Pixels;
 use crate::screen::{Access, Content, Cover, Frame, Point, Rect, ScreenError, WindowState};
@@ -39,7 +39,7 @@ pub(super) fn display(
     screen: usize,
     monitor: Option<&str>,
     region: Option<Rect>,
-) -> Result<Frame, Trouble> {
+) -> Result<Frame, ServerError> {
     if server.abilities.part_of_wayland {
         return Err(ScreenError::NoAccess(wayland(&server.id)).into());
     }
@@ -95,7 +95,7 @@ pub(super) fn wayland(display: &str) -> Access {
     }
 }
 
-fn layout(server: &Server, visual: Visualid) -> Result<Layout, Trouble> {
+fn layout(server: &Server, visual: Visualid) -> Result<Layout, ServerError> {
     Layout::of(server.connection.setup(), visual)
         .map_err(|why| ScreenError::PixelFormat { display: server.id.clone(), why }.into())
 }
@@ -104,7 +104,7 @@ fn bytes(layout: &Layout, area: Rect) -> u64 {
     layout.row_bytes(area.width) * u64::from(area.height)
 }
 
-fn unsteady(server: &Server) -> Trouble {
+fn unsteady(server: &Server) -> ServerError {
     let why = "the display or the window changed its size again and again".to_owned();
     ScreenError::Failed { display: server.id.clone(), step: "the capture", why }.into()
 }
@@ -115,7 +115,7 @@ fn display_area(
     shape: &ScreenShape,
     monitor: Option<&str>,
     region: Option<Rect>,
-) -> Result<Rect, Trouble> {
+) -> Result<Rect, ServerError> {
     let whole = match monitor {
         None => shape.bounds,
         Some(name) => shape
@@ -129,7 +129,7 @@ fn display_area(
 }
 
 /// Returns the place of a region of something, which must hold it.
-fn area_of(whole: Rect, region: Option<Rect>) -> Result<Rect, Trouble> {
+fn area_of(whole: Rect, region: Option<Rect>) -> Result<Rect, ServerError> {
     let bounds = Rect::new(0, 0, whole.width, whole.height);
     let region = region.unwrap_or(bounds);
     if !bounds.contains(&region) {
@@ -162,7 +162,7 @@ fn ask_image(
     lease: Option<Lease>,
     drawable: Drawable,
     area: Rect,
-) -> Result<AskedImage<'_>, Trouble> {
+) -> Result<AskedImage<'_>, ServerError> {
     let (connection, format) = (&server.connection, ImageFormat::Z_PIXMAP);
     let (x, y, width, height) = numbers(area);
     let asked = match lease {
@@ -179,7 +179,7 @@ fn ask_image(
 }
 
 impl AskedImage<'_> {
-    fn read(self) -> Result<Store, Trouble> {
+    fn read(self) -> Result<Store, ServerError> {
         Ok(match self {
             Self::Shared(lease, cookie) => {
                 cookie.reply()?;
@@ -208,7 +208,7 @@ pub(super) fn window(
     screen: usize,
     number: WindowNumber,
     region: Option<Rect>,
-) -> Result<Frame, Trouble> {
+) -> Result<Frame, ServerError> {
     let mut previous: Option<Vec<u8>> = None;
     let mut waited = Duration::ZERO;
     let mut asked_to_keep = false;
@@ -247,7 +247,7 @@ fn look(
     screen: usize,
     number: WindowNumber,
     region: Option<Rect>,
-) -> Result<CaptureResult, Trouble> {
+) -> Result<CaptureResult, ServerError> {
     let root = server.roots()[screen].root;
     let scene = scene::read(server, screen, scene::ask(server, root)?)?;
     let display = server.screen_id(screen);
@@ -292,7 +292,7 @@ fn look(
     })))
 }
 
-fn no_composite(server: &Server) -> Trouble {
+fn no_composite(server: &Server) -> ServerError {
     let why =
         "its X server lacks the Composite extension, by which a window is captured that is covered or lies \
                partly outside; move it to the front and onto the display"
@@ -321,14 +321,14 @@ fn own_picture(
     scene: &Scene,
     shown: &PlacedWindow,
     area: Rect,
-) -> Result<Option<(Layout, Store)>, Trouble> {
+) -> Result<Option<(Layout, Store)>, ServerError> {
     let Some(layer) = scene.pile.iter().find(|layer| layer.number == shown.top) else { return Ok(None) };
     if !server.abilities.composite {
         return Ok(None);
     }
     let pixmap = server.connection.generate_id()?;
     let named = server.connection.composite_name_window_pixmap(shown.top, pixmap)?.check();
-    if let Err(error) = named.map_err(Trouble::from) {
+    if let Err(error) = named.map_err(ServerError::from) {
         return if error.is_mismatch() { Ok(None) } else { Err(error) };
     }
     let picture = (|| {

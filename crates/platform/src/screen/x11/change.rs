@@ -4,10 +4,10 @@ use x11rb::protocol::xproto::{
     Atom, AtomEnum, ClientMessageEvent, ConnectionExt as _, EventMask, Window as WindowNumber,
 };
 
+use super::error::ServerError;
 use super::scene;
 use super::server::Server;
 use super::told::{gone, numbers};
-use super::trouble::Trouble;
 use crate::screen::{Judge, Rect, ScreenError, Window, WindowChange, WindowState};
 
 /// A request of a tool that acts for the user, as opposed to one of the window's own program.
@@ -32,7 +32,7 @@ pub(super) fn change(
     change: WindowChange,
     judge: &Judge,
     act: bool,
-) -> Result<Window, Trouble> {
+) -> Result<Window, ServerError> {
     let root = server.roots()[screen].root;
     require_manager(server, root)?;
     server.alone(|server| {
@@ -64,7 +64,7 @@ fn message(
     number: WindowNumber,
     change: WindowChange,
     window: &Window,
-) -> Result<Option<ClientMessageEvent>, Trouble> {
+) -> Result<Option<ClientMessageEvent>, ServerError> {
     let atoms = &server.atoms;
     let (vertical, horizontal) = (atoms._NET_WM_STATE_MAXIMIZED_VERT, atoms._NET_WM_STATE_MAXIMIZED_HORZ);
     let activate = (atoms._NET_ACTIVE_WINDOW, [SOURCE_PAGER, 0, 0, 0, 0]);
@@ -97,18 +97,18 @@ fn message(
     Ok(Some(ClientMessageEvent::new(32, number, kind, words)))
 }
 
-pub(super) fn supported(server: &Server, root: WindowNumber) -> Result<Vec<u32>, Trouble> {
+pub(super) fn supported(server: &Server, root: WindowNumber) -> Result<Vec<u32>, ServerError> {
     let name = server.atoms._NET_SUPPORTED;
     let asked = server.connection.get_property(false, root, name, AtomEnum::ATOM, 0, MAX_SUPPORTED)?;
     Ok(numbers(&asked.reply()?))
 }
 
 /// A window manager that runs has a window that says so of itself; one that has ended leaves the word on the root alone.
-pub(super) fn has_manager(server: &Server, root: WindowNumber) -> Result<bool, Trouble> {
-    let read = |window: WindowNumber| -> Result<Option<u32>, Trouble> {
+pub(super) fn has_manager(server: &Server, root: WindowNumber) -> Result<bool, ServerError> {
+    let read = |window: WindowNumber| -> Result<Option<u32>, ServerError> {
         let name = server.atoms._NET_SUPPORTING_WM_CHECK;
         let asked = server.connection.get_property(false, window, name, AtomEnum::WINDOW, 0, 1)?;
-        let answer = gone(asked.reply().map_err(Trouble::from))?;
+        let answer = gone(asked.reply().map_err(ServerError::from))?;
         Ok(answer.and_then(|answer| numbers(&answer).first().copied()))
     };
     match read(root)? {
@@ -117,13 +117,13 @@ pub(super) fn has_manager(server: &Server, root: WindowNumber) -> Result<bool, T
     }
 }
 
-pub(super) fn require_manager(server: &Server, root: WindowNumber) -> Result<(), Trouble> {
+pub(super) fn require_manager(server: &Server, root: WindowNumber) -> Result<(), ServerError> {
     match has_manager(server, root)? {
         true => Ok(()),
         false => Err(ScreenError::NoWindowManager(server.id.clone()).into()),
     }
 }
 
-pub(super) fn failed(server: &Server, why: String) -> Trouble {
+pub(super) fn failed(server: &Server, why: String) -> ServerError {
     ScreenError::Failed { display: server.id.clone(), step: "the change of the window", why }.into()
 }

@@ -11,10 +11,10 @@ use x11rb::protocol::xproto::{
 };
 
 use super::address::Address;
+use super::error::ServerError;
 use super::scene;
 use super::server::Server;
 use super::told::{gone, numbers};
-use super::trouble::Trouble;
 use crate::screen::ancestry::program_name;
 use crate::screen::{
     CLIPBOARD_OWNER, ClipboardContent, Clipping, ClippingKind, ClippingLimits, Judge, Rect, ScreenError,
@@ -49,7 +49,7 @@ pub(super) fn save(
     sources: &Sources,
     limit: usize,
     judge: &Judge,
-) -> Result<ClipboardContent, Trouble> {
+) -> Result<ClipboardContent, ServerError> {
     let read = read_with(address, sources, judge, |reader, server| reader.save(server, limit));
     Ok(read?.unwrap_or_default())
 }
@@ -62,7 +62,7 @@ pub(super) fn read(
     wanted: Option<ClippingKind>,
     limits: ClippingLimits,
     judge: &Judge,
-) -> Result<Clipping, Trouble> {
+) -> Result<Clipping, ServerError> {
     let read = read_with(address, sources, judge, |reader, server| reader.read(server, wanted, limits));
     Ok(read?.unwrap_or_default())
 }
@@ -72,8 +72,8 @@ fn read_with<T>(
     address: &Address,
     sources: &Sources,
     judge: &Judge,
-    read: impl FnOnce(&Reader, &Server) -> Result<T, Trouble>,
-) -> Result<Option<T>, Trouble> {
+    read: impl FnOnce(&Reader, &Server) -> Result<T, ServerError>,
+) -> Result<Option<T>, ServerError> {
     let mut server = Server::open(address, sources)?;
     server.begin(Instant::now() + PATIENCE, ALONE);
     let reader = Reader::new(&server)?;
@@ -93,7 +93,7 @@ fn read_with<T>(
 }
 
 /// Has the judge look at the owner. Nothing if there is none.
-fn judge_owner(server: &mut Server, judge: &Judge) -> Result<Option<()>, Trouble> {
+fn judge_owner(server: &mut Server, judge: &Judge) -> Result<Option<()>, ServerError> {
     server.alone(|server| {
         let owner = server.connection.get_selection_owner(server.atoms.CLIPBOARD)?.reply()?.owner;
         if owner == x11rb::NONE {
@@ -114,12 +114,13 @@ fn judge_owner(server: &mut Server, judge: &Judge) -> Result<Option<()>, Trouble
 }
 
 /// Describes the owner as a window that belongs to its process and has no name of its own.
-fn owner_as_window(server: &Server, owner: WindowNumber) -> Result<Window, Trouble> {
+fn owner_as_window(server: &Server, owner: WindowNumber) -> Result<Window, ServerError> {
     let client = owner & !server.connection.setup().resource_id_mask;
     let mut pid = None;
     if server.abilities.processes {
         let spec = ClientIdSpec { client, mask: ClientIdMask::LOCAL_CLIENT_PID };
-        let answer = gone(server.connection.res_query_client_ids(&[spec])?.reply().map_err(Trouble::from))?;
+        let answer =
+            gone(server.connection.res_query_client_ids(&[spec])?.reply().map_err(ServerError::from))?;
         let ids = answer.into_iter().flat_map(|answer| answer.ids);
         pid = ids.filter_map(|id| id.value.first().copied()).find(|pid| *pid > 0);
     }
@@ -153,7 +154,7 @@ struct Reader {
 
 impl Reader {
     /// Creates it, and asks to hear of every new owner from now on.
-    fn new(server: &Server) -> Result<Self, Trouble> {
+    fn new(server: &Server) -> Result<Self, ServerError> {
         let connection = &server.connection;
         let window = server.create_hidden_window()?;
         if connection.extension_information(xfixes::X11_EXTENSION_NAME)?.is_none() {
@@ -170,10 +171,10 @@ impl Reader {
     }
 
     /// Returns the types that the owner offers, by number and name.
-    fn offered(&self, server: &Server) -> Result<Vec<(Atom, String)>, Trouble> {
+    fn offered(&self, server: &Server) -> Result<Vec<(Atom, String)>, ServerError> {
         let atoms = &server.atoms;
         let offered = self.convert(server, atoms.TARGETS, MAX_TYPES * 4).map_err(|error| match error {
-            Trouble::Clear(ScreenError::ClipboardTooLarge { .. }) => {
+            ServerError::Clear(ScreenError::ClipboardTooLarge { .. }) => {
                 let why = format!("its owner offers more than {MAX_TYPES} types");
                 ScreenError::Failed { display: server.id.clone(), step: "the clipboard", why }.into()
             }
@@ -190,7 +191,7 @@ impl Reader {
             offered.iter().map(|atom| server.connection.get_atom_name(*atom)).collect::<Result<_, _>>()?;
         let mut types = Vec::new();
         for (atom, name) in offered.into_iter().zip(names) {
-            let name = gone(name.reply().map_err(Trouble::from))?.map(|reply| reply.name);
+            let name = gone(name.reply().map_err(ServerError::from))?.map(|reply| reply.name);
             types.extend(name.map(|name| (atom, String::from_utf8_lossy(&name).into_owned())));
         }
         if types.iter().any(|(_, name)| name == SECRET) {
@@ -199,7 +200,7 @@ impl Reader {
         Ok(types)
     }
 
-    fn save(&self, server: &Server, limit: usize) -> Result<ClipboardContent, Trouble> {
+    fn save(&self, server: &Server, limit: usize) -> Result<ClipboardContent, ServerError> {
         let offered = self.offered(server)?;
         let has_png = offered.iter().any(|(form, _)| *form == server.atoms.PNG);
         let mut content = ClipboardContent::default();
@@ -211,7 +212,7 @@ impl Reader {
                 continue;
             }
             let read = self.convert(server, form, left).map_err(|error| match error {
-                Trouble::Clear(ScreenError::ClipboardTooLarge { bytes, .. }) => {
+                ServerError::Clear(ScreenError::ClipboardTooLarge { bytes, .. }) => {
                     ScreenError::ClipboardTooLarge { bytes: limit - left + bytes, limit }.into()
                 }
                 error => error,
@@ -229,7 +230,7 @@ impl Reader {
         server: &Server,
         wanted: Option<ClippingKind>,
         limits: ClippingLimits,
-    ) -> Result<Clipping, Trouble> {
+    ) -> Result<Clipping, ServerError> {
         let atoms = &server.atoms;
         let offered = self.offered(server)?;
         let latin: Atom = AtomEnum::STRING.into();
@@ -265,7 +266,7 @@ impl Reader {
         server: &Server,
         form: Atom,
         limit: usize,
-    ) -> Result<Option<GetPropertyReply>, Trouble> {
+    ) -> Result<Option<GetPropertyReply>, ServerError> {
         let (connection, atoms) = (&server.connection, &server.atoms);
         let place = atoms.BAILIWICK_CLIPBOARD;
         connection.convert_selection(self.window, atoms.CLIPBOARD, form, place, x11rb::CURRENT_TIME)?;
@@ -308,7 +309,7 @@ impl Reader {
     }
 
     /// Takes what the owner has left, and has it continue.
-    fn take(&self, server: &Server, limit: usize) -> Result<GetPropertyReply, Trouble> {
+    fn take(&self, server: &Server, limit: usize) -> Result<GetPropertyReply, ServerError> {
         let place = server.atoms.BAILIWICK_CLIPBOARD;
         let words = u32::try_from(limit / 4 + 1).unwrap_or(u32::MAX);
         let asked = server.connection.get_property(true, self.window, place, AtomEnum::ANY, 0, words)?;
@@ -320,7 +321,7 @@ impl Reader {
         Ok(taken)
     }
 
-    fn refuse_change(server: &Server, event: &Event) -> Result<(), Trouble> {
+    fn refuse_change(server: &Server, event: &Event) -> Result<(), ServerError> {
         match event {
             Event::XfixesSelectionNotify(_) => Err(ScreenError::ClipboardChanged(server.id.clone()).into()),
             _ => Ok(()),

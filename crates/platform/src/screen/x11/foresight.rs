@@ -9,9 +9,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use x11rb::protocol::res::{ClientIdMask, ClientIdSpec, ConnectionExt as _, QueryClientIdsReply};
 use x11rb::protocol::xproto::{ConnectionExt as _, QueryTreeReply, Window as WindowNumber};
 
+use super::error::ServerError;
 use super::server::Server;
 use super::told::{self, Answer};
-use super::trouble::Trouble;
 
 /// Which questions it took to read a screen.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -34,7 +34,7 @@ pub(super) struct Questions<'a> {
 
 impl<'a> Questions<'a> {
     /// Sends what was needed the last time, without waiting.
-    pub(super) fn ask(server: &'a Server, root: WindowNumber) -> Result<Self, Trouble> {
+    pub(super) fn ask(server: &'a Server, root: WindowNumber) -> Result<Self, ServerError> {
         let foreseen = server.foreseen(root);
         let mut questions = Self {
             server,
@@ -58,7 +58,7 @@ impl<'a> Questions<'a> {
     }
 
     /// Returns the question about all that is told of a window.
-    pub(super) fn tell(&mut self, number: WindowNumber) -> Result<told::Requests<'a>, Trouble> {
+    pub(super) fn tell(&mut self, number: WindowNumber) -> Result<told::Requests<'a>, ServerError> {
         self.needed.told.insert(number);
         match self.told.remove(&number) {
             Some(asked) => Ok(asked),
@@ -67,7 +67,7 @@ impl<'a> Questions<'a> {
     }
 
     /// Returns the question about what a window is in and holds.
-    pub(super) fn tree(&mut self, number: WindowNumber) -> Result<Answer<'a, QueryTreeReply>, Trouble> {
+    pub(super) fn tree(&mut self, number: WindowNumber) -> Result<Answer<'a, QueryTreeReply>, ServerError> {
         self.needed.trees.insert(number);
         match self.trees.remove(&number) {
             Some(asked) => Ok(asked),
@@ -80,7 +80,7 @@ impl<'a> Questions<'a> {
     pub(super) fn pids(
         &mut self,
         clients: BTreeSet<u32>,
-    ) -> Result<Option<Answer<'a, QueryClientIdsReply>>, Trouble> {
+    ) -> Result<Option<Answer<'a, QueryClientIdsReply>>, ServerError> {
         if !self.server.abilities.processes || clients.is_empty() {
             return Ok(None);
         }
@@ -102,7 +102,7 @@ impl<'a> Questions<'a> {
 fn ask_pids<'a>(
     server: &'a Server,
     clients: &BTreeSet<u32>,
-) -> Result<Answer<'a, QueryClientIdsReply>, Trouble> {
+) -> Result<Answer<'a, QueryClientIdsReply>, ServerError> {
     let mask = ClientIdMask::LOCAL_CLIENT_PID;
     let specs: Vec<ClientIdSpec> =
         clients.iter().map(|client| ClientIdSpec { client: *client, mask }).collect();

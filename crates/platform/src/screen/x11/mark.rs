@@ -12,9 +12,9 @@ use x11rb::protocol::xproto::{
 };
 use x11rb::wrapper::ConnectionExt as _;
 
+use super::error::ServerError;
 use super::server::{PATIENCE, Server};
 use super::servers::Servers;
-use super::trouble::Trouble;
 use crate::screen::{Point, ScreenError, Sources};
 
 /// A small window of one colour. It is gone with its value.
@@ -48,14 +48,14 @@ impl Mark {
             .map_err(|trouble| trouble.told(display))
     }
 
-    fn on(server: Server, screen: usize, at: (i16, i16), rgb: [u8; 3]) -> Result<Self, Trouble> {
-        let unknown = || Trouble::Clear(ScreenError::UnknownDisplay(server.id.clone()));
+    fn on(server: Server, screen: usize, at: (i16, i16), rgb: [u8; 3]) -> Result<Self, ServerError> {
+        let unknown = || ServerError::Clear(ScreenError::UnknownDisplay(server.id.clone()));
         let facts = server.roots().get(screen).ok_or_else(unknown)?;
         let mut visuals = facts.allowed_depths.iter().flat_map(|depth| &depth.visuals);
         let visual = visuals.find(|visual| visual.visual_id == facts.root_visual).ok_or_else(unknown)?;
         let masks = [visual.red_mask, visual.green_mask, visual.blue_mask];
         if masks.iter().any(|mask| *mask == 0 || mask >> mask.trailing_zeros() != 0xff) {
-            return Err(Trouble::Clear(ScreenError::PixelFormat {
+            return Err(ServerError::Clear(ScreenError::PixelFormat {
                 display: server.id.clone(),
                 why: "it has not eight bits for each colour".to_owned(),
             }));
@@ -90,7 +90,7 @@ impl Mark {
         self.read().map_err(|trouble| trouble.told(&self.server.id))
     }
 
-    fn read(&self) -> Result<Option<[u8; 3]>, Trouble> {
+    fn read(&self) -> Result<Option<[u8; 3]>, ServerError> {
         let connection = &self.server.connection;
         connection.stream().set_deadline(Instant::now() + PATIENCE);
         let side = Self::SIDE_ON_THE_WIRE;

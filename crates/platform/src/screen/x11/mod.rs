@@ -22,7 +22,7 @@ mod servers;
 mod stream;
 mod text;
 mod told;
-mod trouble;
+mod error;
 mod uncover;
 mod workspaces;
 

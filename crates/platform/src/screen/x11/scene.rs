@@ -12,10 +12,10 @@ use x11rb::protocol::xproto::{
     Window as WindowNumber,
 };
 
+use super::error::ServerError;
 use super::foresight::Questions;
 use super::server::Server;
 use super::told::{Answer, WindowFacts, gone, numbers};
-use super::trouble::Trouble;
 use crate::screen::ancestry::program_name;
 use crate::screen::{Rect, ScreenError, Window, WindowState};
 
@@ -72,7 +72,7 @@ pub(super) struct Requests<'a> {
 }
 
 /// Sends the first questions, without waiting.
-pub(super) fn ask(server: &Server, root: WindowNumber) -> Result<Requests<'_>, Trouble> {
+pub(super) fn ask(server: &Server, root: WindowNumber) -> Result<Requests<'_>, ServerError> {
     let (connection, atoms) = (&server.connection, &server.atoms);
     let windows = |name: Atom| {
         let limit = u32::try_from(MAX_WINDOWS).unwrap_or(u32::MAX);
@@ -89,7 +89,7 @@ pub(super) fn ask(server: &Server, root: WindowNumber) -> Result<Requests<'_>, T
 }
 
 /// Waits for the answers, and asks the rest. A window that is gone meanwhile is left out.
-pub(super) fn read(server: &Server, screen: usize, asked: Requests<'_>) -> Result<Scene, Trouble> {
+pub(super) fn read(server: &Server, screen: usize, asked: Requests<'_>) -> Result<Scene, ServerError> {
     let tree = asked.tree.reply()?;
     let (root, tops) = (tree.root, tree.children);
     let mut questions = asked.questions;
@@ -162,7 +162,7 @@ pub(super) fn read(server: &Server, screen: usize, asked: Requests<'_>) -> Resul
     Ok(Scene { windows, pile })
 }
 
-fn too_many(server: &Server) -> Trouble {
+fn too_many(server: &Server) -> ServerError {
     let why = format!("there are more than {MAX_WINDOWS} windows");
     ScreenError::Failed { display: server.id.clone(), step: "the list of its windows", why }.into()
 }
@@ -173,7 +173,7 @@ fn tell<'a>(
     questions: &mut Questions<'_>,
     numbers: impl Iterator<Item = &'a WindowNumber>,
     known: &mut BTreeMap<WindowNumber, WindowFacts>,
-) -> Result<(), Trouble> {
+) -> Result<(), ServerError> {
     let new: BTreeSet<WindowNumber> = numbers.copied().filter(|number| !known.contains_key(number)).collect();
     let asked: Vec<_> = new.iter().map(|number| questions.tell(*number)).collect::<Result<_, _>>()?;
     for (number, asked) in new.into_iter().zip(asked) {
@@ -184,12 +184,12 @@ fn tell<'a>(
     Ok(())
 }
 
-fn showing(server: &Server, tops: &[WindowNumber]) -> Result<BTreeSet<WindowNumber>, Trouble> {
+fn showing(server: &Server, tops: &[WindowNumber]) -> Result<BTreeSet<WindowNumber>, ServerError> {
     let asked: Vec<_> =
         tops.iter().map(|top| server.connection.get_window_attributes(*top)).collect::<Result<_, _>>()?;
     let mut showing = BTreeSet::new();
     for (top, answer) in tops.iter().zip(asked) {
-        let attributes = gone(answer.reply().map_err(Trouble::from))?;
+        let attributes = gone(answer.reply().map_err(ServerError::from))?;
         if attributes.is_some_and(|it| it.map_state == x11rb::protocol::xproto::MapState::VIEWABLE) {
             showing.insert(*top);
         }
@@ -260,7 +260,7 @@ type ParentQueries<'a> = Vec<(WindowNumber, WindowNumber, Answer<'a, QueryTreeRe
 fn ask_parents<'a>(
     questions: &mut Questions<'a>,
     listed: &[WindowNumber],
-) -> Result<ParentQueries<'a>, Trouble> {
+) -> Result<ParentQueries<'a>, ServerError> {
     listed.iter().map(|number| Ok((*number, *number, questions.tree(*number)?))).collect()
 }
 
@@ -270,13 +270,13 @@ fn read_tops<'a>(
     root: WindowNumber,
     tops: &[WindowNumber],
     mut climbing: ParentQueries<'a>,
-) -> Result<BTreeMap<WindowNumber, WindowNumber>, Trouble> {
+) -> Result<BTreeMap<WindowNumber, WindowNumber>, ServerError> {
     let tops: BTreeSet<WindowNumber> = tops.iter().copied().collect();
     let mut held = BTreeMap::new();
     for _ in 0..MAX_DEPTH {
         let mut higher = Vec::new();
         for (number, at, answer) in climbing {
-            let Some(tree) = gone(answer.reply().map_err(Trouble::from))? else { continue };
+            let Some(tree) = gone(answer.reply().map_err(ServerError::from))? else { continue };
             if tree.parent == root {
                 held.insert(number, at);
             } else if tops.contains(&tree.parent) {
@@ -299,14 +299,14 @@ fn inner_clients(
     questions: &mut Questions<'_>,
     tops: Vec<WindowNumber>,
     known: &mut BTreeMap<WindowNumber, WindowFacts>,
-) -> Result<BTreeMap<WindowNumber, WindowNumber>, Trouble> {
+) -> Result<BTreeMap<WindowNumber, WindowNumber>, ServerError> {
     let mut held = BTreeMap::new();
     let mut level: Vec<(WindowNumber, WindowNumber)> = tops.iter().map(|top| (*top, *top)).collect();
     for _ in 0..MAX_DEPTH {
         let asked: Vec<_> = level.iter().map(|(at, _)| questions.tree(*at)).collect::<Result<_, _>>()?;
         let mut children = Vec::new();
         for ((_, top), answer) in level.iter().zip(asked) {
-            let tree = gone(answer.reply().map_err(Trouble::from))?;
+            let tree = gone(answer.reply().map_err(ServerError::from))?;
             children.extend(tree.into_iter().flat_map(|tree| tree.children).map(|child| (child, *top)));
         }
         if children.is_empty() {
@@ -325,9 +325,9 @@ fn inner_clients(
 }
 
 /// Reads which processes the server's clients are: it has it from the system, not from them.
-fn read_pids(answer: Option<Answer<'_, QueryClientIdsReply>>) -> Result<BTreeMap<u32, u32>, Trouble> {
+fn read_pids(answer: Option<Answer<'_, QueryClientIdsReply>>) -> Result<BTreeMap<u32, u32>, ServerError> {
     let Some(answer) = answer else { return Ok(BTreeMap::new()) };
-    let ids = gone(answer.reply().map_err(Trouble::from))?.map(|reply| reply.ids).unwrap_or_default();
+    let ids = gone(answer.reply().map_err(ServerError::from))?.map(|reply| reply.ids).unwrap_or_default();
     Ok(ids
         .into_iter()
         .filter_map(|id| Some((id.spec.client, id.value.first().copied().filter(|pid| *pid > 0)?)))

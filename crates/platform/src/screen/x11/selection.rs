@@ -11,9 +11,9 @@ use x11rb::protocol::xproto::{
 };
 use x11rb::wrapper::ConnectionExt as _;
 
+use super::error::ServerError;
 use super::input;
 use super::server::Server;
-use super::trouble::Trouble;
 use crate::screen::{ClipboardContent, ClipboardUse, ScreenError};
 
 /// More than this is sent in parts.
@@ -68,16 +68,16 @@ impl Selection {
         server: &Server,
         content: Arc<ClipboardContent>,
         earlier: Option<&mut Self>,
-    ) -> Result<Self, Trouble> {
+    ) -> Result<Self, ServerError> {
         let named: Vec<_> = content
             .forms
             .iter()
             .map(|(name, bytes)| Ok((server.connection.intern_atom(false, name.as_bytes())?, bytes)))
-            .collect::<Result<_, Trouble>>()?;
+            .collect::<Result<_, ServerError>>()?;
         let forms = named
             .into_iter()
             .map(|(atom, bytes)| Ok((atom.reply()?.atom, Arc::clone(bytes))))
-            .collect::<Result<_, Trouble>>()?;
+            .collect::<Result<_, ServerError>>()?;
         let window = server.create_hidden_window()?;
         let (transfers, readers) = (Vec::new(), Vec::new());
         let mut owned = Self { content, forms, window, since: 0, transfers, readers };
@@ -93,7 +93,7 @@ impl Selection {
         }
     }
 
-    fn take(&mut self, server: &Server, mut earlier: Option<&mut Self>) -> Result<(), Trouble> {
+    fn take(&mut self, server: &Server, mut earlier: Option<&mut Self>) -> Result<(), ServerError> {
         let (connection, window) = (&server.connection, self.window);
         // The server's clock is read off a change.
         let (name, kind) = (server.atoms.BAILIWICK_CLIPBOARD, AtomEnum::STRING);
@@ -143,7 +143,7 @@ impl Selection {
     }
 
     /// Notes that a program has asked, or has got content.
-    fn note(&mut self, server: &Server, to: WindowNumber, has_fetched: bool) -> Result<(), Trouble> {
+    fn note(&mut self, server: &Server, to: WindowNumber, has_fetched: bool) -> Result<(), ServerError> {
         let client = to & !server.connection.setup().resource_id_mask;
         let at = Instant::now();
         if let Some(known) = self.readers.iter_mut().find(|it| it.client == client) {
@@ -157,12 +157,12 @@ impl Selection {
     }
 
     /// Takes it off the clipboard.
-    pub(super) fn release(self, server: &Server) -> Result<(), Trouble> {
+    pub(super) fn release(self, server: &Server) -> Result<(), ServerError> {
         Ok(server.connection.destroy_window(self.window)?.check()?)
     }
 
     /// Answers what others ask. Returns whether the clipboard is still ours.
-    pub(super) fn serve(&mut self, server: &Server, event: &Event) -> Result<bool, Trouble> {
+    pub(super) fn serve(&mut self, server: &Server, event: &Event) -> Result<bool, ServerError> {
         self.transfers.retain(|transfer| transfer.began.elapsed() < TRANSFER);
         match event {
             Event::SelectionRequest(request) if request.owner == self.window => {
@@ -202,7 +202,7 @@ impl Selection {
     }
 
     /// Leaves what is asked for with who asks; returns where, which is nowhere for what there is not.
-    fn answer(&mut self, server: &Server, request: &SelectionRequestEvent) -> Result<Atom, Trouble> {
+    fn answer(&mut self, server: &Server, request: &SelectionRequestEvent) -> Result<Atom, ServerError> {
         let (connection, atoms) = (&server.connection, &server.atoms);
         let place = if request.property == x11rb::NONE { request.target } else { request.property };
         let (to, mode) = (request.requestor, PropMode::REPLACE);
@@ -237,7 +237,11 @@ impl Selection {
 }
 
 /// Has content that may be there answer what is asked of it. Anyone who asked and is gone is no failure.
-fn answer_in_turn(server: &Server, content: Option<&mut Selection>, event: &Event) -> Result<(), Trouble> {
+fn answer_in_turn(
+    server: &Server,
+    content: Option<&mut Selection>,
+    event: &Event,
+) -> Result<(), ServerError> {
     match content.map_or(Ok(true), |content| content.serve(server, event)) {
         Err(error) if error.is_fatal() => Err(error),
         _ => Ok(()),
@@ -246,7 +250,7 @@ fn answer_in_turn(server: &Server, content: Option<&mut Selection>, event: &Even
 
 impl Transfer {
     /// Sends the next part; an empty one is the end.
-    fn send(&mut self, server: &Server) -> Result<(), Trouble> {
+    fn send(&mut self, server: &Server) -> Result<(), ServerError> {
         let rest = self.bytes.get(self.sent..).unwrap_or_default();
         let part = &rest[..rest.len().min(PART)];
         server.connection.change_property8(PropMode::REPLACE, self.to, self.place, self.form, part)?;

@@ -20,11 +20,11 @@ use x11rb::rust_connection::RustConnection;
 
 use super::address::{Address, ServerAddress};
 use super::authority;
+use super::error::ServerError;
 use super::foresight::ScreenQueries;
 use super::input::InputState;
 use super::segment::{Lease, Pool, Segment};
 use super::stream::TimedStream;
-use super::trouble::Trouble;
 use crate::screen::{Access, Rect, ScreenError, Sources};
 
 /// How long a server has for all the answers to one question.
@@ -129,7 +129,7 @@ pub(super) struct Monitor {
 
 impl Server {
     /// Connects, and asks what the server can do.
-    pub(super) fn open(address: &Address, sources: &Sources) -> Result<Self, Trouble> {
+    pub(super) fn open(address: &Address, sources: &Sources) -> Result<Self, ServerError> {
         let deadline = Instant::now() + PATIENCE;
         let told = |error: ConnectError| refusal(error, address);
         let stream = TimedStream::connect(&address.place, deadline)
@@ -161,7 +161,7 @@ impl Server {
     }
 
     /// Creates a window that is never shown, whose properties are heard of.
-    pub(super) fn create_hidden_window(&self) -> Result<WindowNumber, Trouble> {
+    pub(super) fn create_hidden_window(&self) -> Result<WindowNumber, ServerError> {
         let root = self.roots().first().map_or(x11rb::NONE, |root| root.root);
         let window = self.connection.generate_id()?;
         let events = CreateWindowAux::new().event_mask(EventMask::PROPERTY_CHANGE);
@@ -178,7 +178,7 @@ impl Server {
     }
 
     /// Waits for the next event, until the time of the question is over: also where others keep coming.
-    pub(super) fn next_event(&self) -> Result<Event, Trouble> {
+    pub(super) fn next_event(&self) -> Result<Event, ServerError> {
         if self.connection.stream().remaining().is_zero() {
             return Err(ScreenError::Timeout(self.id.clone()).into());
         }
@@ -206,12 +206,12 @@ impl Server {
     }
 
     /// Asks how large the screens are, and where their monitors lie.
-    pub(super) fn read_shapes(&self) -> Result<Vec<ScreenShape>, Trouble> {
+    pub(super) fn read_shapes(&self) -> Result<Vec<ScreenShape>, ServerError> {
         self.roots().iter().map(|root| self.ask_shape(root.root)?.read(self)).collect()
     }
 
     /// Asks for the shape of one screen, without waiting for it.
-    pub(super) fn ask_shape(&self, root: WindowNumber) -> Result<ShapeCookie<'_>, Trouble> {
+    pub(super) fn ask_shape(&self, root: WindowNumber) -> Result<ShapeCookie<'_>, ServerError> {
         let geometry = self.connection.get_geometry(root)?;
         let monitors = match self.abilities.monitors {
             true => Some(self.connection.randr_get_monitors(root, true)?),
@@ -221,7 +221,7 @@ impl Server {
     }
 
     /// Gets memory for a picture; none where the server takes none.
-    pub(super) fn lease(&mut self, bytes: u64) -> Result<Option<Lease>, Trouble> {
+    pub(super) fn lease(&mut self, bytes: u64) -> Result<Option<Lease>, ServerError> {
         if !self.abilities.shared_memory {
             return Ok(None);
         }
@@ -237,15 +237,15 @@ impl Server {
     }
 
     /// A server that refuses is not asked again.
-    fn share_new(&mut self, bytes: u64) -> Result<Option<Segment>, Trouble> {
+    fn share_new(&mut self, bytes: u64) -> Result<Option<Segment>, ServerError> {
         let number = self.connection.generate_id()?;
         let Ok((segment, handle)) = Segment::new(number, bytes) else {
             self.abilities.shared_memory = false;
             return Ok(None);
         };
-        match self.connection.shm_attach_fd(number, handle, false)?.check().map_err(Trouble::from) {
+        match self.connection.shm_attach_fd(number, handle, false)?.check().map_err(ServerError::from) {
             Ok(()) => Ok(Some(segment)),
-            Err(Trouble::Refused(_)) => {
+            Err(ServerError::Refused(_)) => {
                 self.abilities.shared_memory = false;
                 Ok(None)
             }
@@ -259,8 +259,8 @@ impl Server {
     /// connection is given up, as it is where it takes longer than the others are to wait.
     pub(super) fn alone<T>(
         &mut self,
-        act: impl FnOnce(&mut Self) -> Result<T, Trouble>,
-    ) -> Result<T, Trouble> {
+        act: impl FnOnce(&mut Self) -> Result<T, ServerError>,
+    ) -> Result<T, ServerError> {
         self.connection.grab_server()?;
         // Answered once no other client has the server to itself any more.
         self.connection.get_input_focus()?.reply()?;
@@ -270,7 +270,7 @@ impl Server {
         let result = act(self);
         self.connection.stream().set_deadline(until);
         match result {
-            Err(error) if error.is_timeout() && alone_until < until => Err(Trouble::TooLongAlone),
+            Err(error) if error.is_timeout() && alone_until < until => Err(ServerError::TooLongAlone),
             Err(error) if error.is_fatal() => Err(error),
             result => {
                 self.connection.ungrab_server()?;
@@ -290,7 +290,7 @@ pub(super) struct ShapeCookie<'a> {
 
 impl ShapeCookie<'_> {
     /// Waits for it. Names that are known are not asked for again: the number of a name never means another.
-    pub(super) fn read(self, server: &Server) -> Result<ScreenShape, Trouble> {
+    pub(super) fn read(self, server: &Server) -> Result<ScreenShape, ServerError> {
         let geometry = self.geometry.reply()?;
         let bounds = Rect::new(0, 0, geometry.width.into(), geometry.height.into());
         let infos = match self.monitors {
@@ -314,7 +314,10 @@ impl ShapeCookie<'_> {
 }
 
 /// Asks for names and versions, all at once.
-fn introduce(connection: &RustConnection<TimedStream>, local: bool) -> Result<(Atoms, Abilities), Trouble> {
+fn introduce(
+    connection: &RustConnection<TimedStream>,
+    local: bool,
+) -> Result<(Atoms, Abilities), ServerError> {
     let names = [
         shm::X11_EXTENSION_NAME,
         composite::X11_EXTENSION_NAME,
@@ -326,7 +329,7 @@ fn introduce(connection: &RustConnection<TimedStream>, local: bool) -> Result<(A
         connection.prefetch_extension_information(name)?;
     }
     let atoms = Atoms::new(connection)?;
-    let has = |name| -> Result<bool, Trouble> { Ok(connection.extension_information(name)?.is_some()) };
+    let has = |name| -> Result<bool, ServerError> { Ok(connection.extension_information(name)?.is_some()) };
     let [shm, composite, randr, res, wayland] =
         [has(names[0])?, has(names[1])?, has(names[2])?, has(names[3])?, has(names[4])?];
     let shm = if shm { Some(connection.shm_query_version()?) } else { None };
@@ -364,28 +367,28 @@ fn introduce(connection: &RustConnection<TimedStream>, local: bool) -> Result<(A
 const WAYLAND_EXTENSION_NAME: &str = "XWAYLAND";
 
 /// Returns what a refusal at the beginning means.
-fn refusal(error: ConnectError, address: &Address) -> Trouble {
+fn refusal(error: ConnectError, address: &Address) -> ServerError {
     let display = address.id.clone();
     let denied = |why: String| {
         let setting = format!(
             "let the service find the cookie of {display}: in a terminal of that session, see `echo $XAUTHORITY`, and \
              start the service with XAUTHORITY set to that file; or let this user in with `xhost +si:localuser:NAME`"
         );
-        Trouble::Clear(ScreenError::NoAccess(Access::Denied { why, setting }))
+        ServerError::Clear(ScreenError::NoAccess(Access::Denied { why, setting }))
     };
     match error {
         ConnectError::SetupFailed(refused) => denied(format!("{display}: {}", plain(&refused.reason))),
         ConnectError::SetupAuthenticate(refused) => denied(format!("{display}: {}", plain(&refused.reason))),
         ConnectError::IoError(error) => match error.kind() {
             io::ErrorKind::PermissionDenied => denied(error.to_string()),
-            io::ErrorKind::TimedOut => Trouble::Clear(ScreenError::Timeout(display)),
+            io::ErrorKind::TimedOut => ServerError::Clear(ScreenError::Timeout(display)),
             io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => {
                 let why = format!("no server answers for {display}");
-                Trouble::Clear(ScreenError::NoAccess(Access::NoDisplay { why }))
+                ServerError::Clear(ScreenError::NoAccess(Access::NoDisplay { why }))
             }
-            _ => Trouble::Clear(ScreenError::Lost(display)),
+            _ => ServerError::Clear(ScreenError::Lost(display)),
         },
-        _ => Trouble::Clear(ScreenError::Lost(display)),
+        _ => ServerError::Clear(ScreenError::Lost(display)),
     }
 }
 

@@ -9,13 +9,13 @@ use x11rb::wrapper::ConnectionExt as _;
 
 use super::actor::Actors;
 use super::address::{self, Address, ServerAddress};
+use super::error::ServerError;
 use super::server::Server;
-use super::trouble::Trouble;
 use super::{capture, change, clipboard, input, scene, workspaces};
 use crate::screen::{
     Access, ClipboardContent, ClipboardUse, Clipping, ClippingKind, ClippingLimits, Display,
     DisplaySelection, Frame, InputDone, InputJudge, InputMode, InputPlan, Judge, Listing, Rect, ScreenError,
-    Sources, Unreachable, Window, WindowChange, Workspaces,
+    Sources, UnreachableDisplay, Window, WindowChange, Workspaces,
 };
 
 /// All X servers of this computer.
@@ -74,7 +74,7 @@ impl Servers {
                 Err(error) => Some(access_of(error)),
             };
             let display = address.id.clone();
-            listing.unreachable.extend(refused.map(|access| Unreachable { display, access }));
+            listing.unreachable.extend(refused.map(|access| UnreachableDisplay { display, access }));
         }
         // The first server's: the one that the environment names, or that of the lowest number.
         let mut primary = false;
@@ -89,7 +89,7 @@ impl Servers {
     }
 
     /// Returns why nothing can be read: the best reason there is.
-    fn no_access(&self, unreachable: &[Unreachable]) -> Access {
+    fn no_access(&self, unreachable: &[UnreachableDisplay]) -> Access {
         let sources = &self.kept.sources;
         if matches!(sources.selection, DisplaySelection::Only(_)) && unreachable.is_empty() {
             return Access::NoPrivateDisplay;
@@ -251,7 +251,7 @@ impl Servers {
     fn on_screen<T: Send + 'static>(
         &self,
         display: &str,
-        ask: impl Fn(&Server, usize, &str) -> Result<T, Trouble> + Send + 'static,
+        ask: impl Fn(&Server, usize, &str) -> Result<T, ServerError> + Send + 'static,
     ) -> Result<T, ScreenError> {
         let (address, screen) = self.find(display).ok_or_else(|| self.unknown(display))?;
         let display = display.to_owned();
@@ -387,7 +387,7 @@ impl Servers {
     }
 }
 
-fn known_screen(server: &Server, screen: usize, id: &str) -> Result<(), Trouble> {
+fn known_screen(server: &Server, screen: usize, id: &str) -> Result<(), ServerError> {
     match server.roots().get(screen) {
         Some(_) => Ok(()),
         None => Err(ScreenError::UnknownDisplay(id.to_owned()).into()),
@@ -406,7 +406,7 @@ fn access_of(error: ScreenError) -> Access {
 }
 
 /// Asks one server for all that it has.
-fn holding(server: &mut Server) -> Result<ServerContents, Trouble> {
+fn holding(server: &mut Server) -> Result<ServerContents, ServerError> {
     let (mut displays, mut windows) = (Vec::new(), Vec::new());
     server.screens = server.read_shapes()?;
     let scale = scale(server)?;
@@ -446,7 +446,7 @@ fn holding(server: &mut Server) -> Result<ServerContents, Trouble> {
 }
 
 /// Reads `Xft.dpi` of the server's settings: what programs are told to draw for.
-fn scale(server: &Server) -> Result<f64, Trouble> {
+fn scale(server: &Server) -> Result<f64, ServerError> {
     let Some(root) = server.roots().first() else { return Ok(1.0) };
     let (property, kind) = (AtomEnum::RESOURCE_MANAGER, AtomEnum::STRING);
     let settings =

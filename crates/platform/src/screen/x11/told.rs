@@ -7,10 +7,10 @@ use x11rb::protocol::xproto::{
 };
 use x11rb::rust_connection::RustConnection;
 
+use super::error::ServerError;
 use super::server::Server;
 use super::stream::TimedStream;
 use super::text::{self, Encoding};
-use super::trouble::Trouble;
 use crate::screen::Rect;
 
 /// An answer on its way.
@@ -92,7 +92,7 @@ pub(super) fn ask(
     server: &Server,
     root: WindowNumber,
     number: WindowNumber,
-) -> Result<Requests<'_>, Trouble> {
+) -> Result<Requests<'_>, ServerError> {
     let (connection, atoms) = (&server.connection, &server.atoms);
     let property = |name: Atom| connection.get_property(false, number, name, AtomEnum::ANY, 0, MAX_PROPERTY);
     Ok(Requests {
@@ -113,11 +113,11 @@ pub(super) fn ask(
 
 impl Requests<'_> {
     /// Waits for the answers; nothing, if the window is gone.
-    pub(super) fn read(self, server: &Server) -> Result<Option<WindowFacts>, Trouble> {
+    pub(super) fn read(self, server: &Server) -> Result<Option<WindowFacts>, ServerError> {
         gone(self.read_all(server))
     }
 
-    fn read_all(self, server: &Server) -> Result<WindowFacts, Trouble> {
+    fn read_all(self, server: &Server) -> Result<WindowFacts, ServerError> {
         let (attributes, geometry) = (self.attributes.reply()?, self.geometry.reply()?);
         let origin = self.origin.reply()?;
         let (name, old_name) = (self.name.reply()?, self.old_name.reply()?);
@@ -166,10 +166,10 @@ fn without(place: Rect, around: &[u32]) -> Rect {
 }
 
 /// Makes nothing of an answer about a window that is gone.
-pub(super) fn gone<T>(answer: Result<T, Trouble>) -> Result<Option<T>, Trouble> {
+pub(super) fn gone<T>(answer: Result<T, ServerError>) -> Result<Option<T>, ServerError> {
     match answer {
         Ok(answer) => Ok(Some(answer)),
-        Err(Trouble::Refused(_)) => Ok(None),
+        Err(ServerError::Refused(_)) => Ok(None),
         Err(error) => Err(error),
     }
 }

@@ -10,9 +10,9 @@ use x11rb::protocol::xproto::{
     ConnectionExt as _, CreateGCAux, MapState, Rectangle, SubwindowMode, Window as WindowNumber, WindowClass,
 };
 
+use super::error::ServerError;
 use super::scene::Layer;
 use super::server::Server;
-use super::trouble::Trouble;
 use crate::screen::Rect;
 
 /// Windows within a window beyond these numbers are not told to paint.
@@ -21,7 +21,12 @@ const MAX_DEPTH: usize = 32;
 
 /// Has the server keep a picture of a child of the root, for as long as the connection lives. To be called while
 /// the server serves nobody else.
-pub(super) fn keep(server: &Server, screen: usize, top: WindowNumber, pile: &[Layer]) -> Result<(), Trouble> {
+pub(super) fn keep(
+    server: &Server,
+    screen: usize,
+    top: WindowNumber,
+    pile: &[Layer],
+) -> Result<(), ServerError> {
     let Some(layer) = pile.iter().find(|layer| layer.number == top) else { return Ok(()) };
     let unseen = unseen(server, screen, layer, pile)?;
     server.connection.composite_redirect_window(top, Redirect::AUTOMATIC)?.check()?;
@@ -41,7 +46,7 @@ pub(super) fn keep(server: &Server, screen: usize, top: WindowNumber, pile: &[La
 }
 
 /// Returns which parts of a window the screen has no pixels of.
-fn unseen(server: &Server, screen: usize, layer: &Layer, pile: &[Layer]) -> Result<Vec<Rect>, Trouble> {
+fn unseen(server: &Server, screen: usize, layer: &Layer, pile: &[Layer]) -> Result<Vec<Rect>, ServerError> {
     let geometry = server.connection.get_geometry(server.roots()[screen].root)?.reply()?;
     let mut parts = layer.outer.without(&Rect::new(0, 0, geometry.width.into(), geometry.height.into()));
     let above = pile.iter().skip_while(|other| other.number != layer.number).skip(1);
@@ -51,7 +56,7 @@ fn unseen(server: &Server, screen: usize, layer: &Layer, pile: &[Layer]) -> Resu
     Ok(parts)
 }
 
-fn blacken(server: &Server, layer: &Layer, parts: &[Rect]) -> Result<(), Trouble> {
+fn blacken(server: &Server, layer: &Layer, parts: &[Rect]) -> Result<(), ServerError> {
     let connection = &server.connection;
     let pen = connection.generate_id()?;
     let settings = CreateGCAux::new().foreground(0).subwindow_mode(SubwindowMode::INCLUDE_INFERIORS);
@@ -75,7 +80,7 @@ fn rectangle(part: Rect) -> Rectangle {
 }
 
 /// Lists a window and all that can be seen within it, each with the place of its inside on the screen.
-fn inner_windows(server: &Server, layer: &Layer) -> Result<Vec<(WindowNumber, Rect)>, Trouble> {
+fn inner_windows(server: &Server, layer: &Layer) -> Result<Vec<(WindowNumber, Rect)>, ServerError> {
     let border = i32::try_from(layer.border).unwrap_or(0);
     let inside = Rect {
         width: layer.outer.width.saturating_sub(layer.border * 2),
@@ -102,7 +107,7 @@ fn inner_windows(server: &Server, layer: &Layer) -> Result<Vec<(WindowNumber, Re
                     server.connection.get_geometry(*child)?,
                 ))
             })
-            .collect::<Result<_, Trouble>>()?;
+            .collect::<Result<_, ServerError>>()?;
         level = Vec::new();
         for ((child, parent), (attributes, geometry)) in children.into_iter().zip(asked) {
             let (attributes, geometry) = (attributes.reply()?, geometry.reply()?);

@@ -6,10 +6,10 @@ use x11rb::protocol::xproto::{
 };
 
 use super::change::{failed, require_manager, supported};
+use super::error::ServerError;
 use super::server::Server;
 use super::text::{self, Encoding};
 use super::told::numbers;
-use super::trouble::Trouble;
 use crate::screen::Workspaces;
 
 /// The longest list of names that is read, in units of four bytes.
@@ -18,11 +18,11 @@ const MAX_NAMES: u32 = 4096;
 const MOST: usize = 100;
 
 /// Reads the workspaces of a screen.
-pub(super) fn read(server: &Server, screen: usize, display: &str) -> Result<Workspaces, Trouble> {
+pub(super) fn read(server: &Server, screen: usize, display: &str) -> Result<Workspaces, ServerError> {
     let root = server.roots()[screen].root;
     require_manager(server, root)?;
     let atoms = &server.atoms;
-    let number = |name: Atom| -> Result<Option<u32>, Trouble> {
+    let number = |name: Atom| -> Result<Option<u32>, ServerError> {
         Ok(numbers(&property(server, root, name, 1)?).first().copied())
     };
     let count = number(atoms._NET_NUMBER_OF_DESKTOPS)?.unwrap_or_default();
@@ -38,7 +38,7 @@ pub(super) fn read(server: &Server, screen: usize, display: &str) -> Result<Work
 }
 
 /// Asks the window manager to show a workspace.
-pub(super) fn switch(server: &Server, screen: usize, number: u32) -> Result<(), Trouble> {
+pub(super) fn switch(server: &Server, screen: usize, number: u32) -> Result<(), ServerError> {
     let root = server.roots()[screen].root;
     require_manager(server, root)?;
     let kind = server.atoms._NET_CURRENT_DESKTOP;
@@ -51,6 +51,11 @@ pub(super) fn switch(server: &Server, screen: usize, number: u32) -> Result<(), 
     Ok(())
 }
 
-fn property(server: &Server, root: WindowNumber, name: Atom, most: u32) -> Result<GetPropertyReply, Trouble> {
+fn property(
+    server: &Server,
+    root: WindowNumber,
+    name: Atom,
+    most: u32,
+) -> Result<GetPropertyReply, ServerError> {
     Ok(server.connection.get_property(false, root, name, AtomEnum::ANY, 0, most)?.reply()?)
 }

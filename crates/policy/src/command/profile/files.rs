@@ -1,6 +1,6 @@
 //! Programs that look for, read and change files.
 
-use super::super::reading::{Reading, Sureness};
+use super::super::reading::{Certainty, Reading};
 use super::{
     KnownOption, Position, Profile, Row, RowPattern, Starts, Syntax, attached, flag, held, refuse, value,
 };
@@ -264,7 +264,7 @@ fn sed_does_more(reading: &Reading<'_>) -> bool {
         .collect();
     let from_file = reading.options.iter().any(|found| found.is("-f") || found.is("--file"));
     if given.is_empty() && !from_file {
-        let script = reading.words.iter().find(|word| word.sure != Sureness::Value);
+        let script = reading.words.iter().find(|word| word.sure != Certainty::Value);
         return script.is_some_and(|script| !is_plain_sed(script.text));
     }
     given.iter().any(|script| !is_plain_sed(script.strip_prefix('=').unwrap_or(script)))

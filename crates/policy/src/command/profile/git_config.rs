@@ -1,6 +1,6 @@
 //! Which settings of `git config` are harmless.
 
-use super::super::reading::{Reading, Sureness, Word};
+use super::super::reading::{Certainty, Reading, Word};
 
 /// Sections of which no setting names a program or a file.
 const HARMLESS: &[&str] =
@@ -56,7 +56,7 @@ pub fn writes_more_than_harmless(reading: &Reading<'_>) -> bool {
     let has = |names: &[&str]| reading.options.iter().any(|found| names.iter().any(|name| found.is(name)));
     let mut writes = has(WRITES);
     match words.first() {
-        Some(word) if word.sure == Sureness::Word => match word.text {
+        Some(word) if word.sure == Certainty::Word => match word.text {
             "get" | "list" => return writes,
             "edit" => return true,
             "set" | "unset" | "rename-section" | "remove-section" => writes = true,
@@ -73,7 +73,7 @@ pub fn writes_more_than_harmless(reading: &Reading<'_>) -> bool {
     let mut found = false;
     let harmless = settings.all(|word| {
         let counts = !last;
-        last |= word.sure == Sureness::Word;
+        last |= word.sure == Certainty::Word;
         found = true;
         !counts || is_harmless(word.text)
     });

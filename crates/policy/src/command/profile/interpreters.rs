@@ -1,6 +1,6 @@
 //! Languages, shells and editors: what they are given can do anything.
 
-use super::super::reading::{Reading, Sureness};
+use super::super::reading::{Certainty, Reading};
 use super::{Position, Profile, Row, RowEffect, RowPattern, Starts, row, value};
 
 pub const PROFILES: &[Profile] = &[
@@ -161,7 +161,7 @@ fn leaves_cmd_open(reading: &Reading<'_>) -> bool {
 
 fn reads_input(reading: &Reading<'_>) -> bool {
     let tells = |name: &str| reading.options.iter().any(|it| it.name == name);
-    let script = reading.words.iter().any(|word| word.sure != Sureness::Value);
+    let script = reading.words.iter().any(|word| word.sure != Certainty::Value);
     let stdin = reading.options.iter().any(|it| it.letter == Some('s'));
     (!script || stdin) && !tells("--version") && !tells("--help")
 }

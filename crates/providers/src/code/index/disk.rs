@@ -10,7 +10,7 @@ use bailiwick_platform::fs::FileId;
 use sha2::{Digest, Sha256};
 
 use super::super::Kind;
-use super::entry::{Entry, Outcome, Stamp, Symbol, Within};
+use super::entry::{Container, Entry, Outcome, Stamp, Symbol};
 use super::names::MAX_NAME_BYTES;
 use super::table::Table;
 
@@ -57,9 +57,9 @@ pub(super) fn encode(table: &Table, owner: &Owner) -> Vec<u8> {
             line = i64::from(symbol.line);
             // 0: the file; odd: how far before this one; even: a name.
             let within = match symbol.within {
-                Within::File => 0,
-                Within::Definition(at) => ((place as u64).saturating_sub(u64::from(at)) << 1) | 1,
-                Within::Named(name) => (number_of(name) + 1) << 1,
+                Container::File => 0,
+                Container::Definition(at) => ((place as u64).saturating_sub(u64::from(at)) << 1) | 1,
+                Container::Named(name) => (number_of(name) + 1) << 1,
             };
             number(&mut out, within);
         }
@@ -109,11 +109,13 @@ pub(super) fn decode(content: &[u8], root: FileId) -> Option<(Table, [u8; 32])> 
             let kind = *rest.take(1)?.first()?;
             line = line.checked_add(rest.signed()?)?;
             let within = match rest.number()? {
-                0 => Within::File,
+                0 => Container::File,
                 odd if odd & 1 == 1 => {
-                    Within::Definition(u32::try_from((place as u64).checked_sub(odd >> 1)?).ok()?)
+                    Container::Definition(u32::try_from((place as u64).checked_sub(odd >> 1)?).ok()?)
                 }
-                even => Within::Named(u32::try_from((even >> 1) - 1).ok().filter(|name| *name < name_count)?),
+                even => {
+                    Container::Named(u32::try_from((even >> 1) - 1).ok().filter(|name| *name < name_count)?)
+                }
             };
             symbols.push(Symbol {
                 name,
@@ -141,7 +143,7 @@ fn names(out: &mut Vec<u8>, table: &Table) -> Vec<u32> {
     let mut used = vec![false; table.names.len()];
     for symbol in table.files.values().flat_map(|entry| &entry.symbols) {
         used[symbol.name as usize] = true;
-        if let Within::Named(name) = symbol.within {
+        if let Container::Named(name) = symbol.within {
             used[name as usize] = true;
         }
     }
@@ -280,9 +282,9 @@ mod tests {
                 name: *name,
                 line: (at * 13) % 40 + 1,
                 within: match at % 3 {
-                    0 => Within::File,
-                    1 => Within::Definition(at - 1),
-                    _ => Within::Named(names[0]),
+                    0 => Container::File,
+                    1 => Container::Definition(at - 1),
+                    _ => Container::Named(names[0]),
                 },
                 kind: Kind::ALL[at as usize % Kind::ALL.len()],
                 declared_only: at % 2 == 0,
@@ -319,7 +321,7 @@ mod tests {
                     .iter()
                     .map(|symbol| {
                         let within = match symbol.within {
-                            Within::Named(number) => name(number),
+                            Container::Named(number) => name(number),
                             other => format!("{other:?}"),
                         };
                         format!(

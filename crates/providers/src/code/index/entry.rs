@@ -94,7 +94,7 @@ pub(super) struct Symbol {
     /// The line where its name stands.
     pub line: u32,
     /// What it is in.
-    pub within: Within,
+    pub within: Container,
     pub kind: Kind,
     /// Whether it is only declared.
     pub declared_only: bool,
@@ -102,7 +102,7 @@ pub(super) struct Symbol {
 
 /// What a definition is in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Within {
+pub(super) enum Container {
     /// The file.
     File,
     /// Another definition of the file, by its place.

@@ -18,7 +18,7 @@ use bailiwick_platform::fs::{FileKind, RelPath, Stat};
 use bailiwick_platform::names::OsStrExt;
 use bailiwick_policy::PermittedPath;
 
-use super::super::{Definitions, MAX_BYTES, Unread, language_of};
+use super::super::{Definitions, MAX_BYTES, SourceProblem, language_of};
 use super::entry::{Outcome, Stamp};
 use super::table::{ReadFile, Table};
 use super::watched::{Depth, RootWatches};
@@ -146,7 +146,7 @@ impl Reader<'_> {
     }
 
     /// Reads a file; `None` where it could not be opened, or nothing may be held of it.
-    fn read(&mut self, file: &WalkedFile<'_>) -> Option<Result<ReadFile, Later>> {
+    fn read(&mut self, file: &WalkedFile<'_>) -> Option<Result<ReadFile, Deferral>> {
         let mut opened = file.dir.open_file(file.name).ok()?;
         let stat = opened.stat;
         let several_names = stat.links > 1;
@@ -165,7 +165,7 @@ impl Reader<'_> {
         (&mut opened.file).take(MAX_BYTES as u64 + 1).read_to_end(&mut self.buffer).ok()?;
         let text = self.buffer.as_slice();
         if self.look.needle.is_some_and(|needle| !needle.0.is_match(text)) {
-            return Some(Err(Later));
+            return Some(Err(Deferral));
         }
         let Some(language) = language_of(file.name.as_bytes(), text) else {
             return read(None, Outcome::NoSource, Definitions::default());
@@ -179,12 +179,12 @@ impl Reader<'_> {
                 let outcome = if found.parsed_whole { Outcome::Whole } else { Outcome::WithErrors };
                 read(Some(language), outcome, found)
             }
-            Err(Unread::Stopped) if cancel.is_raised() => None,
-            Err(Unread::Stopped) => read(Some(language), Outcome::TooSlow, Definitions::default()),
-            Err(Unread::TooLarge) => read(Some(language), Outcome::TooLarge, Definitions::default()),
-            Err(Unread::Minified) => read(Some(language), Outcome::Minified, Definitions::default()),
-            Err(Unread::Failed) => read(Some(language), Outcome::Failed, Definitions::default()),
-            Err(Unread::Unavailable) => {
+            Err(SourceProblem::Stopped) if cancel.is_raised() => None,
+            Err(SourceProblem::Stopped) => read(Some(language), Outcome::TooSlow, Definitions::default()),
+            Err(SourceProblem::TooLarge) => read(Some(language), Outcome::TooLarge, Definitions::default()),
+            Err(SourceProblem::Minified) => read(Some(language), Outcome::Minified, Definitions::default()),
+            Err(SourceProblem::Failed) => read(Some(language), Outcome::Failed, Definitions::default()),
+            Err(SourceProblem::Unavailable) => {
                 // That says nothing of the file: it is read again at the next look.
                 let (stamp, outcome) = (Stamp { inode: 0, ..stamp }, Outcome::Failed);
                 let definitions = Definitions::default();
@@ -195,7 +195,7 @@ impl Reader<'_> {
 }
 
 /// A file was left for later.
-struct Later;
+struct Deferral;
 
 impl Visitor for Reader<'_> {
     fn wants(&self, path: &[u8]) -> bool {

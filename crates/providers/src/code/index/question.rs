@@ -7,7 +7,7 @@ use crate::search::Globs;
 use crate::syntax::Language;
 
 use super::super::Kind;
-use super::entry::{Entry, Symbol, Within};
+use super::entry::{Container, Entry, Symbol};
 use super::names::letters_of;
 use super::table::Table;
 
@@ -181,9 +181,9 @@ fn weight(symbol: &Symbol) -> u64 {
 /// Returns whether a definition is in something of this name.
 fn is_in(table: &Table, path: &[u8], entry: &Entry, symbol: &Symbol, wanted: &str) -> bool {
     let container = match symbol.within {
-        Within::File => None,
-        Within::Named(name) => Some(table.names.get(name)),
-        Within::Definition(at) => entry.symbols.get(at as usize).map(|outer| table.names.get(outer.name)),
+        Container::File => None,
+        Container::Named(name) => Some(table.names.get(name)),
+        Container::Definition(at) => entry.symbols.get(at as usize).map(|outer| table.names.get(outer.name)),
     };
     match container {
         Some(container) => last_part(container).eq_ignore_ascii_case(wanted),

@@ -8,7 +8,7 @@ use bailiwick_platform::fs::RelPath;
 use bailiwick_policy::PathRules;
 
 use super::super::Definitions;
-use super::entry::{Entry, Outcome, Stamp, Symbol, Within};
+use super::entry::{Container, Entry, Outcome, Stamp, Symbol};
 use super::names::Names;
 
 /// How many files are held.
@@ -125,9 +125,9 @@ impl Table {
             }
             let container = definition.container.and_then(|at| places.get(at as usize).copied().flatten());
             let within = match (&definition.owner, container) {
-                (Some(owner), _) => self.names.intern(owner).map_or(Within::File, Within::Named),
-                (None, Some(at)) => Within::Definition(at),
-                (None, None) => Within::File,
+                (Some(owner), _) => self.names.intern(owner).map_or(Container::File, Container::Named),
+                (None, Some(at)) => Container::Definition(at),
+                (None, None) => Container::File,
             };
             places.push(u32::try_from(symbols.len()).ok());
             symbols.push(Symbol {

@@ -2,7 +2,7 @@
 
 use super::super::facts::{Counts, DigestItem, Facts, Tool};
 use super::super::place;
-use super::router::{Reader, Take};
+use super::router::{LineOwner, Reader};
 
 /// What cargo puts before a line of progress, at the right of twelve columns.
 const STATUS: &[&str] = &[
@@ -77,8 +77,8 @@ impl Cargo {
     }
 
     /// A line that begins with `error` or `warning`.
-    fn header(&mut self, line: &str) -> Take {
-        let Some((is_error, message)) = diagnostic(line) else { return Take::Pass };
+    fn header(&mut self, line: &str) -> LineOwner {
+        let Some((is_error, message)) = diagnostic(line) else { return LineOwner::Pass };
         self.close();
         if let Some(errors) = previous_errors(message) {
             self.facts.seen = true;
@@ -88,54 +88,54 @@ impl Cargo {
             }
             self.facts.declare(errors);
             self.facts.summarize(message);
-            return Take::Line;
+            return LineOwner::Line;
         }
         if is_error && (message.starts_with("test failed") || message.starts_with("doctest failed")) {
             self.cargo();
             self.facts.ended = true;
             self.cause = true;
-            return Take::Line;
+            return LineOwner::Line;
         }
         if is_error && (message.ends_with(" targets failed:") || message.ends_with(" target failed:")) {
             self.cargo();
-            return Take::Line;
+            return LineOwner::Line;
         }
         if !is_error && message.starts_with('`') && message.contains(" generated ") {
             self.cargo();
             self.declared_warnings += generated(message).unwrap_or(0);
-            return Take::Line;
+            return LineOwner::Line;
         }
         if !is_error && message.starts_with("build failed, waiting") {
-            return Take::Line;
+            return LineOwner::Line;
         }
         if !is_error && message.ends_with(" emitted") && message.contains(" warning") {
             self.facts.seen = true;
             self.facts.ended = true;
             self.facts.summarize(message);
             self.declared_warnings += place::number(message).map_or(0, |(count, _)| count);
-            return Take::Line;
+            return LineOwner::Line;
         }
         self.open = Some((DigestItem::saying(line.strip_prefix("error: ").unwrap_or(line)), is_error));
         self.body = true;
-        Take::Inside
+        LineOwner::Inside
     }
 
     /// A line below the first of a diagnostic.
-    fn in_body(&mut self, line: &str) -> Take {
+    fn in_body(&mut self, line: &str) -> LineOwner {
         if line.is_empty() {
             self.close();
-            return Take::Line;
+            return LineOwner::Line;
         }
         let trimmed = line.trim_start();
         if let Some(at) = trimmed.strip_prefix("--> ") {
-            let Some((found, _)) = &mut self.open else { return Take::Inside };
+            let Some((found, _)) = &mut self.open else { return LineOwner::Inside };
             if found.line.is_none()
                 && let Some(at) = place::whole(at)
             {
                 found.set_place(at.file, at.line, at.column);
                 self.facts.seen = true;
             }
-            return Take::Inside;
+            return LineOwner::Inside;
         }
         let first = line.as_bytes()[0];
         let belongs = matches!(first, b' ' | b'|' | b'.' | b'=' | b'0'..=b'9')
@@ -143,13 +143,13 @@ impl Cargo {
                 .iter()
                 .any(|it| line.starts_with(it));
         if belongs {
-            return Take::Inside;
+            return LineOwner::Inside;
         }
         self.close();
         self.outside(line)
     }
 
-    fn outside(&mut self, line: &str) -> Take {
+    fn outside(&mut self, line: &str) -> LineOwner {
         match line.as_bytes().first() {
             Some(b'e' | b'w') if line.starts_with("error") || line.starts_with("warning") => {
                 self.header(line)
@@ -159,16 +159,16 @@ impl Cargo {
                     || line.starts_with("For more information about an error, try `rustc")
                     || line.starts_with("Some errors have detailed explanations: E") =>
             {
-                Take::Line
+                LineOwner::Line
             }
-            Some(b'C') if self.cause && line == "Caused by:" => Take::Line,
+            Some(b'C') if self.cause && line == "Caused by:" => LineOwner::Line,
             Some(b' ') => self.status(line),
             _ => self.short(line),
         }
     }
 
     /// A line of progress, or what became of a test binary.
-    fn status(&mut self, line: &str) -> Take {
+    fn status(&mut self, line: &str) -> LineOwner {
         let text = line.trim_start();
         if self.cause {
             if let Some(ended) = text.strip_prefix("process didn't exit successfully: `") {
@@ -177,10 +177,10 @@ impl Cargo {
                 found.say(ended.rsplit_once("` ").map_or(ended, |(_, how)| how));
                 self.facts.failures.push(found);
                 self.facts.declare(1);
-                return Take::Line;
+                return LineOwner::Line;
             }
             if text.starts_with('`') {
-                return Take::Line;
+                return LineOwner::Line;
             }
         }
         let Some((word, rest)) = text.split_once(' ') else { return self.short(line) };
@@ -198,16 +198,18 @@ impl Cargo {
             "Running" if rest.starts_with('`') => self.ran_a_program = true,
             _ => {}
         }
-        Take::Line
+        LineOwner::Line
     }
 
     /// A diagnostic of `--message-format short`.
-    fn short(&mut self, line: &str) -> Take {
+    fn short(&mut self, line: &str) -> LineOwner {
         if memchr::memmem::find(line.as_bytes(), b".rs:").is_none() {
-            return Take::Pass;
+            return LineOwner::Pass;
         }
-        let Some(at) = place::leading(line).filter(|at| at.file.ends_with(".rs")) else { return Take::Pass };
-        let Some((is_error, message)) = diagnostic(at.rest) else { return Take::Pass };
+        let Some(at) = place::leading(line).filter(|at| at.file.ends_with(".rs")) else {
+            return LineOwner::Pass;
+        };
+        let Some((is_error, message)) = diagnostic(at.rest) else { return LineOwner::Pass };
         let said = if is_error && at.rest.starts_with("error: ") { message } else { at.rest };
         let found = DigestItem::saying(said).at(at.file, at.line, at.column);
         self.facts.seen = true;
@@ -216,12 +218,12 @@ impl Cargo {
         } else {
             self.facts.warnings.push(found);
         }
-        Take::Line
+        LineOwner::Line
     }
 }
 
 impl Reader for Cargo {
-    fn line(&mut self, line: &str) -> Take {
+    fn line(&mut self, line: &str) -> LineOwner {
         if self.body { self.in_body(line) } else { self.outside(line) }
     }
 

@@ -5,7 +5,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::super::facts::{Counts, DigestItem, Facts, NAME_BYTES, Tool, cut};
 use super::super::place;
-use super::router::{Reader, Take};
+use super::router::{LineOwner, Reader};
 
 /// How many different diagnostics are told apart.
 const KNOWN: usize = 20_000;
@@ -212,7 +212,7 @@ impl Compiler {
 }
 
 impl Reader for Compiler {
-    fn line(&mut self, line: &str) -> Take {
+    fn line(&mut self, line: &str) -> LineOwner {
         let bytes = line.as_bytes();
         // Every line that says something has a colon, but for two.
         let has_colon = memchr::memchr(b':', bytes).is_some();
@@ -226,17 +226,17 @@ impl Reader for Compiler {
         };
         if taken || (line.ends_with(" generated.") && self.generated(line)) || (has_colon && self.told(line))
         {
-            return Take::Line;
+            return LineOwner::Line;
         }
         if is_margin(line) {
-            return if self.facts.seen { Take::Line } else { Take::Pass };
+            return if self.facts.seen { LineOwner::Line } else { LineOwner::Pass };
         }
         if self.shown > 0 && !line.is_empty() {
             self.shown -= 1;
-            return Take::Line;
+            return LineOwner::Line;
         }
         self.shown = 0;
-        Take::Pass
+        LineOwner::Pass
     }
 
     fn finish(mut self: Box<Self>) -> Facts {

@@ -6,7 +6,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::super::facts::{Counts, DigestItem, Facts, Tool};
 use super::super::place::{self, TextLocation};
-use super::router::{Reader, Take};
+use super::router::{LineOwner, Reader};
 
 /// How many different diagnostics are told apart.
 const KNOWN: usize = 20_000;
@@ -125,10 +125,10 @@ impl Diagnostics {
 }
 
 impl Reader for Diagnostics {
-    fn line(&mut self, line: &str) -> Take {
+    fn line(&mut self, line: &str) -> LineOwner {
         let has_colon = memchr::memchr(b':', line.as_bytes()).is_some();
         let is_own = (has_colon && self.diagnostic(line)) || self.count(line) || self.follows(line);
-        if is_own { Take::Line } else { Take::Pass }
+        if is_own { LineOwner::Line } else { LineOwner::Pass }
     }
 
     fn finish(mut self: Box<Self>) -> Facts {

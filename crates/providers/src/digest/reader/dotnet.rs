@@ -5,7 +5,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::super::facts::{Counts, DigestItem, Facts, Tool};
 use super::super::place;
-use super::router::{Reader, Take};
+use super::router::{LineOwner, Reader};
 
 /// How many different diagnostics are told apart.
 const KNOWN: usize = 20_000;
@@ -223,31 +223,31 @@ impl Dotnet {
 }
 
 impl Reader for Dotnet {
-    fn line(&mut self, line: &str) -> Take {
+    fn line(&mut self, line: &str) -> LineOwner {
         if self.begins(line) {
-            return Take::Inside;
+            return LineOwner::Inside;
         }
         if self.tested(line) || self.totals(line) {
-            return Take::Line;
+            return LineOwner::Line;
         }
         // xUnit says the same as the run does, between its lines.
         if line.starts_with("[xUnit.net ") {
-            return if self.test.is_some() { Take::Inside } else { Take::Line };
+            return if self.test.is_some() { LineOwner::Inside } else { LineOwner::Line };
         }
         if self.test.is_some() {
             let is_other = line.starts_with("  Passed ") || line.starts_with("  Skipped ");
             if is_other && line.ends_with("s]") {
                 self.close();
-                return Take::Line;
+                return LineOwner::Line;
             }
             self.in_test(line);
-            return Take::Inside;
+            return LineOwner::Inside;
         }
         let has_colon = memchr::memchr(b':', line.as_bytes()).is_some();
         if (has_colon && self.diagnostic(line)) || self.built(line) {
-            return Take::Line;
+            return LineOwner::Line;
         }
-        Take::Pass
+        LineOwner::Pass
     }
 
     fn finish(mut self: Box<Self>) -> Facts {

@@ -2,7 +2,7 @@
 
 use super::super::facts::{Counts, DigestItem, Facts, Tool};
 use super::super::place;
-use super::router::{Reader, Take};
+use super::router::{LineOwner, Reader};
 
 /// The reader.
 #[derive(Debug)]
@@ -64,26 +64,26 @@ impl Eslint {
 }
 
 impl Reader for Eslint {
-    fn line(&mut self, line: &str) -> Take {
+    fn line(&mut self, line: &str) -> LineOwner {
         match line.as_bytes().first() {
             Some(b' ') => {
                 if self.problem(line).is_some()
                     || (self.ended && line.contains(" potentially fixable with the `--fix`"))
                 {
-                    return Take::Line;
+                    return LineOwner::Line;
                 }
-                Take::Pass
+                LineOwner::Pass
             }
             Some(b'/') => {
                 self.file = Some(line.to_owned());
-                Take::Pass
+                LineOwner::Pass
             }
-            Some(0xe2) if self.end(line).is_some() => Take::Line,
+            Some(0xe2) if self.end(line).is_some() => LineOwner::Line,
             Some(b'A'..=b'Z') if line.as_bytes().get(1) == Some(&b':') => {
                 self.file = Some(line.to_owned());
-                Take::Pass
+                LineOwner::Pass
             }
-            _ => Take::Pass,
+            _ => LineOwner::Pass,
         }
     }
 

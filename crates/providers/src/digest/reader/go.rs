@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::super::facts::{Counts, DigestItem, Facts, Tool};
 use super::super::place;
-use super::router::{Reader, Take};
+use super::router::{LineOwner, Reader};
 
 /// How many tests are followed at once, and how many failing ones of a package are kept.
 const KEPT: usize = 5_000;
@@ -62,7 +62,7 @@ impl Go {
     }
 
     /// A line of a package's tests.
-    fn of_tests(&mut self, line: &str) -> Option<Take> {
+    fn of_tests(&mut self, line: &str) -> Option<LineOwner> {
         let text = line.trim_start_matches(' ');
         if let Some(rest) = text.strip_prefix("--- ") {
             let (verdict, rest) = rest.split_once(": ")?;
@@ -91,7 +91,7 @@ impl Go {
             }
             self.current = None;
             self.state = State::Tests;
-            return Some(Take::Inside);
+            return Some(LineOwner::Inside);
         }
         if let Some(rest) = line.strip_prefix("=== ") {
             let (verb, name) = rest.split_once(' ')?;
@@ -100,18 +100,18 @@ impl Go {
                 self.current = (verb != "PAUSE").then(|| name.trim_start().to_owned());
                 self.open = None;
                 self.state = State::Tests;
-                return Some(Take::Inside);
+                return Some(LineOwner::Inside);
             }
         }
         None
     }
 
     /// The last line of a package.
-    fn of_package(&mut self, line: &str) -> Option<Take> {
+    fn of_package(&mut self, line: &str) -> Option<LineOwner> {
         if let Some(rest) = line.strip_prefix("ok  \t") {
             self.ok_packages += 1;
             self.end_package(rest.split('\t').next().unwrap_or(rest), false);
-            return Some(Take::Line);
+            return Some(LineOwner::Line);
         }
         if let Some(rest) = line.strip_prefix("FAIL\t") {
             let name = rest.split(['\t', ' ']).next().unwrap_or(rest);
@@ -120,11 +120,11 @@ impl Go {
                 self.build_failed += 1;
             }
             self.end_package(name, !unbuilt);
-            return Some(Take::Line);
+            return Some(LineOwner::Line);
         }
         if line.starts_with("?   \t") || (line.starts_with('\t') && line.contains("\tcoverage: ")) {
             self.facts.seen = true;
-            return Some(Take::Line);
+            return Some(LineOwner::Line);
         }
         None
     }
@@ -231,10 +231,10 @@ impl Go {
         }
     }
 
-    fn in_build(&mut self, line: &str) -> Option<Take> {
+    fn in_build(&mut self, line: &str) -> Option<LineOwner> {
         let text = line.strip_prefix("vet: ").unwrap_or(line);
         if line.starts_with('\t') || text.starts_with("too many errors") || line.starts_with("# ") {
-            return Some(Take::Inside);
+            return Some(LineOwner::Inside);
         }
         let at = place::leading(text)?;
         if !at.file.ends_with(".go") && !at.file.ends_with(".s") && !at.file.ends_with("go.mod") {
@@ -243,17 +243,17 @@ impl Go {
         let mut found = DigestItem::saying(at.rest);
         found.set_place(at.file.strip_prefix("./").unwrap_or(at.file), at.line, at.column);
         if at.rest.starts_with("too many errors") {
-            return Some(Take::Inside);
+            return Some(LineOwner::Inside);
         }
         self.build_errors += 1;
         self.facts.seen = true;
         self.facts.failures.push(found);
-        Some(Take::Inside)
+        Some(LineOwner::Inside)
     }
 }
 
 impl Reader for Go {
-    fn line(&mut self, line: &str) -> Take {
+    fn line(&mut self, line: &str) -> LineOwner {
         let first = line.as_bytes().first().copied().unwrap_or_default();
         if matches!(first, b'o' | b'F' | b'?' | b'\t')
             && let Some(take) = self.of_package(line)
@@ -268,23 +268,23 @@ impl Reader for Go {
                     && !line[2..].starts_with(['#', ' '])
                 {
                     self.state = State::Build;
-                    return Take::Inside;
+                    return LineOwner::Inside;
                 }
                 if matches!(first, b'=' | b'-')
                     && let Some(take) = self.of_tests(line)
                 {
                     return take;
                 }
-                if line == "FAIL" && self.ran { Take::Line } else { Take::Pass }
+                if line == "FAIL" && self.ran { LineOwner::Line } else { LineOwner::Pass }
             }
             State::Build => match self.in_build(line) {
                 Some(take) => take,
                 None => {
                     self.state = State::Outside;
                     if matches!(first, b'=' | b'-') {
-                        self.of_tests(line).unwrap_or(Take::Pass)
+                        self.of_tests(line).unwrap_or(LineOwner::Pass)
                     } else {
-                        Take::Pass
+                        LineOwner::Pass
                     }
                 }
             },
@@ -303,7 +303,7 @@ impl Reader for Go {
                 } else if first == b' ' {
                     self.log(line);
                 }
-                Take::Inside
+                LineOwner::Inside
             }
         }
     }

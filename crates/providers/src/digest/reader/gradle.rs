@@ -7,7 +7,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use super::super::facts::{Counts, DigestItem, Facts, Tool};
 use super::super::place;
 use super::maven::{is_library, of_frame};
-use super::router::{Reader, Take};
+use super::router::{LineOwner, Reader};
 
 /// How many lines of compilers are told apart.
 const KNOWN: usize = 20_000;
@@ -156,47 +156,47 @@ impl Gradle {
 }
 
 impl Reader for Gradle {
-    fn line(&mut self, line: &str) -> Take {
+    fn line(&mut self, line: &str) -> LineOwner {
         if self.own(line) {
             self.close();
-            return Take::Line;
+            return LineOwner::Line;
         }
         match line {
             "* Where:" if self.facts.seen => {
                 self.close();
                 self.state = State::Where;
-                return Take::Inside;
+                return LineOwner::Inside;
             }
             "* What went wrong:" if self.facts.seen => {
                 if self.state != State::Where {
                     self.close();
                 }
                 self.state = State::Wrong;
-                return Take::Inside;
+                return LineOwner::Inside;
             }
             _ => {}
         }
         if self.completed(line) {
             self.close();
-            return Take::Line;
+            return LineOwner::Line;
         }
         let name = line.strip_suffix(" FAILED").filter(|name| name.contains(" > ") && !name.starts_with(' '));
         if let Some(name) = name.filter(|_| self.open) {
             self.close();
             self.test = Some(DigestItem::named(name));
             self.state = State::Test;
-            return Take::Inside;
+            return LineOwner::Inside;
         }
         match self.state {
             State::Outside => {
                 if is_place(line) && self.places.len() < KNOWN {
                     self.places.insert(hash(line));
                 }
-                Take::Pass
+                LineOwner::Pass
             }
             State::Test if line.starts_with("    ") || line.is_empty() => {
                 self.in_test(line);
-                Take::Inside
+                LineOwner::Inside
             }
             State::Where => {
                 // `Build file '/p/build.gradle' line: 12`.
@@ -206,21 +206,21 @@ impl Reader for Gradle {
                 {
                     self.wrong = Some(DigestItem::default().at(file, number, None));
                 }
-                Take::Inside
+                LineOwner::Inside
             }
             State::Wrong if !line.is_empty() && !is_place(line) => {
                 self.in_wrong(line);
-                Take::Inside
+                LineOwner::Inside
             }
             State::Wrong | State::Repeated if self.repeats(line) => {
                 self.close();
                 self.state = State::Repeated;
-                Take::Inside
+                LineOwner::Inside
             }
-            State::Repeated if line.starts_with("  ") && !is_place(line) => Take::Inside,
+            State::Repeated if line.starts_with("  ") && !is_place(line) => LineOwner::Inside,
             State::Test | State::Wrong | State::Repeated => {
                 self.close();
-                Take::Pass
+                LineOwner::Pass
             }
         }
     }

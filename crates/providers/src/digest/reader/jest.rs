@@ -2,7 +2,7 @@
 
 use super::super::facts::{Counts, DigestItem, Facts, Tool};
 use super::super::place;
-use super::router::{Reader, Take};
+use super::router::{LineOwner, Reader};
 
 /// Headings of blocks that are no failing tests.
 const NO_TESTS: &[&str] = &[
@@ -135,7 +135,7 @@ impl Jest {
 }
 
 impl Reader for Jest {
-    fn line(&mut self, line: &str) -> Take {
+    fn line(&mut self, line: &str) -> LineOwner {
         let first = line.as_bytes().first().copied().unwrap_or_default();
         if matches!(first, b'P' | b'F')
             && let Some(file) = file_of(line)
@@ -144,13 +144,13 @@ impl Reader for Jest {
             self.file = line.starts_with('F').then(|| file.to_owned());
             self.inside = true;
             self.facts.seen = true;
-            return Take::Inside;
+            return LineOwner::Inside;
         }
         if !self.inside {
             return if line.starts_with("Ran all test suites") && self.facts.ended {
-                Take::Line
+                LineOwner::Line
             } else {
-                Take::Pass
+                LineOwner::Pass
             };
         }
         match first {
@@ -162,7 +162,7 @@ impl Reader for Jest {
             b'T' if line.starts_with("Time:") => {
                 self.close();
                 self.end();
-                return Take::Line;
+                return LineOwner::Line;
             }
             b' ' => {
                 if let Some(title) = line.strip_prefix("  ● ") {
@@ -173,7 +173,7 @@ impl Reader for Jest {
             }
             _ => {}
         }
-        Take::Inside
+        LineOwner::Inside
     }
 
     fn finish(mut self: Box<Self>) -> Facts {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::super::facts::{Counts, DigestItem, Facts, Tool};
 use super::super::place;
-use super::router::{Reader, Take};
+use super::router::{LineOwner, Reader};
 
 /// How many blocks of failing tests of one run are kept.
 const BLOCKS: usize = 5_000;
@@ -144,13 +144,13 @@ impl Libtest {
 }
 
 impl Reader for Libtest {
-    fn line(&mut self, line: &str) -> Take {
+    fn line(&mut self, line: &str) -> LineOwner {
         if self.state == State::Outside {
             if let Some((panic, left)) = &mut self.panic {
                 if *left > 0 && !ends_message(line) {
                     *left -= 1;
                     panic.say(line);
-                    return Take::Line;
+                    return LineOwner::Line;
                 }
                 self.close_panic();
             }
@@ -160,27 +160,27 @@ impl Reader for Libtest {
                 self.facts.seen = true;
                 self.facts.unfinished.0 += 1;
                 self.names.clear();
-                return Take::Inside;
+                return LineOwner::Inside;
             }
             if line.starts_with("thread '")
                 && let Some((name, at)) = panicked(line)
             {
                 self.panic = Some(of_thread(name, &at));
-                return Take::Line;
+                return LineOwner::Line;
             }
-            return Take::Pass;
+            return LineOwner::Pass;
         }
         if line.starts_with("test result: ") {
             self.panic = None;
             self.end_run(line);
-            return Take::Line;
+            return LineOwner::Line;
         }
         if line == "failures:" {
             self.panic = None;
             self.close_block();
             self.state = if self.state == State::Tests { State::Blocks } else { State::Names };
             self.names.clear();
-            return Take::Inside;
+            return LineOwner::Inside;
         }
         match self.state {
             State::Blocks | State::Names => {
@@ -205,7 +205,7 @@ impl Reader for Libtest {
                     if *left > 0 && !ends_message(line) {
                         *left -= 1;
                         panic.say(line);
-                        return Take::Inside;
+                        return LineOwner::Inside;
                     }
                     self.close_panic();
                 }
@@ -216,7 +216,7 @@ impl Reader for Libtest {
                 }
             }
         }
-        Take::Inside
+        LineOwner::Inside
     }
 
     fn finish(mut self: Box<Self>) -> Facts {

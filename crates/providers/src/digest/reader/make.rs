@@ -2,7 +2,7 @@
 
 use super::super::facts::{Counts, DigestItem, Facts, Tool};
 use super::super::place;
-use super::router::{Reader, Take};
+use super::router::{LineOwner, Reader};
 
 /// The reader.
 #[derive(Debug)]
@@ -36,12 +36,12 @@ impl Make {
 }
 
 impl Reader for Make {
-    fn line(&mut self, line: &str) -> Take {
+    fn line(&mut self, line: &str) -> LineOwner {
         // `make: `, `make[1]: `, `gmake: `, or a makefile's own `FILE:LINE: *** `.
         if let Some(rest) = of_make(line) {
             if let Some(told) = rest.strip_prefix("*** ") {
                 self.failure(told);
-                return Take::Line;
+                return LineOwner::Line;
             }
             let own = [
                 "Entering directory ",
@@ -54,9 +54,9 @@ impl Reader for Make {
                 "`",
             ];
             if own.iter().any(|own| rest.starts_with(own)) {
-                return Take::Line;
+                return LineOwner::Line;
             }
-            return Take::Pass;
+            return LineOwner::Pass;
         }
         if memchr::memmem::find(line.as_bytes(), b": *** ").is_some()
             && let Some(at) = place::leading(line)
@@ -66,9 +66,9 @@ impl Reader for Make {
             self.facts.seen = true;
             self.facts.ended = true;
             self.facts.failures.push(DigestItem::saying(told).at(at.file, at.line, None));
-            return Take::Line;
+            return LineOwner::Line;
         }
-        Take::Pass
+        LineOwner::Pass
     }
 
     fn finish(self: Box<Self>) -> Facts {

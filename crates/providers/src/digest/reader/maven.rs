@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::super::facts::{Counts, DigestItem, Facts, Tool};
 use super::super::place;
-use super::router::{Reader, Take};
+use super::router::{LineOwner, Reader};
 
 /// How many different errors are told apart.
 const KNOWN: usize = 20_000;
@@ -161,11 +161,11 @@ impl Maven {
 }
 
 impl Reader for Maven {
-    fn line(&mut self, line: &str) -> Take {
+    fn line(&mut self, line: &str) -> LineOwner {
         if let Some(told) = line.strip_prefix("[ERROR]") {
             self.facts.seen = true;
             self.error(told.strip_prefix(' ').unwrap_or(told));
-            return if self.test.is_some() { Take::Inside } else { Take::Line };
+            return if self.test.is_some() { LineOwner::Inside } else { LineOwner::Line };
         }
         if let Some(told) = line.strip_prefix("[INFO]").or_else(|| line.strip_prefix("[WARNING]")) {
             let told = told.trim_start();
@@ -192,21 +192,21 @@ impl Reader for Maven {
                 self.warnings += 1;
                 self.facts.warnings.push(found);
             }
-            return if self.facts.seen { Take::Line } else { Take::Pass };
+            return if self.facts.seen { LineOwner::Line } else { LineOwner::Pass };
         }
         if self.test.is_some() {
             if line.is_empty() {
                 self.close();
-                return Take::Line;
+                return LineOwner::Line;
             }
             self.in_test(line);
-            return Take::Inside;
+            return LineOwner::Inside;
         }
         let is_known = self.open
             && (line.starts_with("Running ")
                 || line == " T E S T S"
                 || (line.starts_with("-----") && line.trim_matches('-').is_empty()));
-        if is_known { Take::Line } else { Take::Pass }
+        if is_known { LineOwner::Line } else { LineOwner::Pass }
     }
 
     fn finish(mut self: Box<Self>) -> Facts {

@@ -2,7 +2,7 @@
 
 use super::super::facts::{Counts, DigestItem, Facts, Tool};
 use super::super::place;
-use super::router::{Reader, Take};
+use super::router::{LineOwner, Reader};
 
 /// Where the stream is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,7 +87,7 @@ impl Mocha {
 }
 
 impl Reader for Mocha {
-    fn line(&mut self, line: &str) -> Take {
+    fn line(&mut self, line: &str) -> LineOwner {
         match self.state {
             State::Outside => {
                 if line.starts_with("  ")
@@ -99,37 +99,37 @@ impl Reader for Mocha {
                     self.facts.summarize(line);
                     Counts::more(&mut self.facts.counts.passed, count);
                     (self.state, self.failing, self.read) = (State::Counts, 0, 0);
-                    return Take::Inside;
+                    return LineOwner::Inside;
                 }
                 let text = line.trim_start();
                 if text.len() < line.len() && (text.starts_with("✔ ") || text.starts_with("✓ ")) {
-                    return Take::Line;
+                    return LineOwner::Line;
                 }
-                Take::Pass
+                LineOwner::Pass
             }
             State::Counts => {
                 if line.is_empty() || self.begins(line) {
-                    return Take::Inside;
+                    return LineOwner::Inside;
                 }
                 if let Some((count, word)) = line.strip_prefix("  ").and_then(place::number) {
                     match word {
                         " pending" => {
                             self.facts.summarize(line);
                             Counts::more(&mut self.facts.counts.skipped, count);
-                            return Take::Inside;
+                            return LineOwner::Inside;
                         }
                         " failing" => {
                             self.facts.summarize(line);
                             Counts::more(&mut self.facts.counts.failed, count);
                             self.facts.declare(count);
                             self.failing = count;
-                            return Take::Inside;
+                            return LineOwner::Inside;
                         }
                         _ => {}
                     }
                 }
                 self.state = State::Outside;
-                Take::Pass
+                LineOwner::Pass
             }
             State::Titles => {
                 let indent = 5 + 2 * self.titles.len();
@@ -142,21 +142,21 @@ impl Reader for Mocha {
                     self.end_titles();
                     self.below(line);
                 }
-                Take::Inside
+                LineOwner::Inside
             }
             State::Below => {
                 if self.begins(line) {
-                    return Take::Inside;
+                    return LineOwner::Inside;
                 }
                 // What is not indented any more is somebody else's, once the last failure is read.
                 let is_last = self.read == self.failing && self.found.line.is_some();
                 if is_last && !line.is_empty() && !line.starts_with(' ') {
                     self.close();
                     self.state = State::Outside;
-                    return Take::Pass;
+                    return LineOwner::Pass;
                 }
                 self.below(line);
-                Take::Inside
+                LineOwner::Inside
             }
         }
     }

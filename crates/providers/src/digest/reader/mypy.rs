@@ -2,7 +2,7 @@
 
 use super::super::facts::{Counts, DigestItem, Facts, Tool};
 use super::super::place;
-use super::router::{Reader, Take};
+use super::router::{LineOwner, Reader};
 
 /// How long a line of `--pretty` is at least that continues in the next one.
 const WRAPPED: usize = 60;
@@ -70,25 +70,25 @@ impl Mypy {
 }
 
 impl Reader for Mypy {
-    fn line(&mut self, line: &str) -> Take {
+    fn line(&mut self, line: &str) -> LineOwner {
         let wide = std::mem::take(&mut self.wide);
         if line.contains(": ") && self.error(line) {
             (self.wide, self.shown) = (line.len(), true);
             self.facts.seen = true;
-            return Take::Line;
+            return LineOwner::Line;
         }
         if self.end(line) {
             self.shown = false;
-            return Take::Line;
+            return LineOwner::Line;
         }
         let is_rest = wide >= WRAPPED && !line.is_empty();
         if self.shown && (is_rest || line.starts_with("    ")) {
             // A message may take several lines.
             self.wide = if line.starts_with(' ') { 0 } else { line.len() };
-            return Take::Line;
+            return LineOwner::Line;
         }
         self.shown = false;
-        Take::Pass
+        LineOwner::Pass
     }
 
     fn finish(self: Box<Self>) -> Facts {

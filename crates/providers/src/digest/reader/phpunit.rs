@@ -2,7 +2,7 @@
 
 use super::super::facts::{Counts, DigestItem, Facts, Tool};
 use super::super::place;
-use super::router::{Reader, Take};
+use super::router::{LineOwner, Reader};
 
 /// Where the stream is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -105,33 +105,33 @@ impl Phpunit {
 }
 
 impl Reader for Phpunit {
-    fn line(&mut self, line: &str) -> Take {
+    fn line(&mut self, line: &str) -> LineOwner {
         match self.state {
             State::Outside => {
                 if line.starts_with("PHPUnit ") && line.contains(" by Sebastian Bergmann") {
                     self.facts.seen = true;
                     self.facts.ended = false;
                     self.state = State::Running { failures: false };
-                    return Take::Inside;
+                    return LineOwner::Inside;
                 }
-                Take::Pass
+                LineOwner::Pass
             }
             State::Running { failures } => {
                 if let Some(failures) = Self::list(line) {
                     self.close();
                     self.state = State::Running { failures };
-                    return Take::Inside;
+                    return LineOwner::Inside;
                 }
                 let is_end =
                     matches!(line, "FAILURES!" | "ERRORS!" | "WARNINGS!") || line.starts_with("OK, but ");
                 if is_end {
                     self.close();
                     self.state = State::End;
-                    return Take::Inside;
+                    return LineOwner::Inside;
                 }
                 if line.starts_with("OK (") && line.ends_with(')') {
                     self.close();
-                    return if self.good(line) { Take::Line } else { Take::Inside };
+                    return if self.good(line) { LineOwner::Line } else { LineOwner::Inside };
                 }
                 if let Some((_, name)) = place::number(line).filter(|_| failures)
                     && let Some(name) = name.strip_prefix(") ")
@@ -143,13 +143,13 @@ impl Reader for Phpunit {
                 } else {
                     self.in_block(line);
                 }
-                Take::Inside
+                LineOwner::Inside
             }
             State::End => {
                 if self.counts(line) {
-                    return Take::Line;
+                    return LineOwner::Line;
                 }
-                Take::Inside
+                LineOwner::Inside
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use super::super::facts::{Counts, DigestItem, Facts, Tool};
 use super::super::place;
-use super::router::{Reader, Take};
+use super::router::{LineOwner, Reader};
 
 /// How many blocks and lines of the summary are kept.
 const KEPT: usize = 5_000;
@@ -53,25 +53,25 @@ impl Pytest {
     }
 
     /// A line between two rows of `=`.
-    fn headline(&mut self, title: &str) -> Take {
+    fn headline(&mut self, title: &str) -> LineOwner {
         self.section = match title {
             "test session starts" => Section::Progress,
             "ERRORS" => Section::Errors,
             "FAILURES" => Section::Failures,
             "short test summary info" => Section::Summary,
             "warnings summary" | "PASSES" | "XPASSES" | "XFAILURES" => Section::Other,
-            _ if self.section == Section::Outside => return Take::Pass,
+            _ if self.section == Section::Outside => return LineOwner::Pass,
             _ => match ending(title) {
                 Some(counts) => return self.end(title, counts),
                 None => Section::Other,
             },
         };
         self.facts.seen = true;
-        Take::Inside
+        LineOwner::Inside
     }
 
     /// The last line.
-    fn end(&mut self, title: &str, counts: Ending) -> Take {
+    fn end(&mut self, title: &str, counts: SummaryLine) -> LineOwner {
         self.facts.seen = true;
         self.facts.ended = true;
         self.facts.summarize(title);
@@ -92,7 +92,7 @@ impl Pytest {
         for found in failures.into_iter().chain(errors) {
             self.facts.failures.push(found);
         }
-        Take::Line
+        LineOwner::Line
     }
 
     fn in_blocks(&mut self, line: &str) {
@@ -177,7 +177,7 @@ impl Block {
 }
 
 impl Reader for Pytest {
-    fn line(&mut self, line: &str) -> Take {
+    fn line(&mut self, line: &str) -> LineOwner {
         let first = line.as_bytes().first().copied().unwrap_or_default();
         if first == b'='
             && let Some(title) = framed(line, '=')
@@ -196,11 +196,11 @@ impl Reader for Pytest {
                     && line.split(" [").next().is_some_and(|marks| {
                         marks.trim_end().bytes().all(|mark| b".FEsxXRu,-".contains(&mark))
                     });
-                if is_progress { Take::Line } else { Take::Pass }
+                if is_progress { LineOwner::Line } else { LineOwner::Pass }
             }
             Section::Errors | Section::Failures => {
                 self.in_blocks(line);
-                Take::Inside
+                LineOwner::Inside
             }
             Section::Summary | Section::Progress | Section::Other => {
                 if first.is_ascii_digit()
@@ -211,7 +211,7 @@ impl Reader for Pytest {
                 if self.section == Section::Summary {
                     self.in_summary(line);
                 }
-                Take::Inside
+                LineOwner::Inside
             }
         }
     }
@@ -247,7 +247,7 @@ fn is_frame(rest: &str) -> bool {
 
 /// The numbers of the last line.
 #[derive(Debug, Default)]
-struct Ending {
+struct SummaryLine {
     passed: Option<u64>,
     failed: u64,
     errors: u64,
@@ -256,12 +256,12 @@ struct Ending {
 }
 
 /// Reads `1 failed, 2 passed, 1 warning in 0.12s`.
-fn ending(text: &str) -> Option<Ending> {
+fn ending(text: &str) -> Option<SummaryLine> {
     let (counts, time) = text.rsplit_once(" in ")?;
     if !time.starts_with(|c: char| c.is_ascii_digit()) || !time.contains('s') {
         return None;
     }
-    let mut ending = Ending::default();
+    let mut ending = SummaryLine::default();
     if counts == "no tests ran" {
         return Some(ending);
     }

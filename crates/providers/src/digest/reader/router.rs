@@ -12,7 +12,7 @@ use super::{
 
 /// Whose a line is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Take {
+pub enum LineOwner {
     /// Not this reader's.
     Pass,
     /// This reader's, and no more.
@@ -24,7 +24,7 @@ pub enum Take {
 /// A reader of one format, for one stream.
 pub trait Reader: Send {
     /// Looks at the next line.
-    fn line(&mut self, line: &str) -> Take;
+    fn line(&mut self, line: &str) -> LineOwner;
     /// Returns what was found when the stream has ended.
     fn finish(self: Box<Self>) -> Facts;
 }
@@ -96,9 +96,9 @@ impl Router {
 
     fn offer(&mut self, at: usize, line: &str) -> bool {
         match self.readers[at].line(line) {
-            Take::Pass => return false,
-            Take::Line => {}
-            Take::Inside => self.inside = Some(at),
+            LineOwner::Pass => return false,
+            LineOwner::Line => {}
+            LineOwner::Inside => self.inside = Some(at),
         }
         true
     }

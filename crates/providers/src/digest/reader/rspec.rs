@@ -2,7 +2,7 @@
 
 use super::super::facts::{Counts, DigestItem, Facts, Tool};
 use super::super::place;
-use super::router::{Reader, Take};
+use super::router::{LineOwner, Reader};
 
 /// Where the stream is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -105,7 +105,7 @@ impl Rspec {
 }
 
 impl Reader for Rspec {
-    fn line(&mut self, line: &str) -> Take {
+    fn line(&mut self, line: &str) -> LineOwner {
         let outside = line.strip_prefix("An error occurred ").and_then(|rest| rest.strip_suffix('.'));
         if let (Some(rest), State::Outside | State::Loading | State::Failures) = (outside, self.state)
             && (rest.starts_with("while loading ") || rest.starts_with("in "))
@@ -116,29 +116,29 @@ impl Reader for Rspec {
             self.block = Some(DigestItem { file, ..DigestItem::default() });
             self.state = State::Loading;
             self.facts.seen = true;
-            return Take::Inside;
+            return LineOwner::Inside;
         }
         match self.state {
             State::Outside if line == "Failures:" => {
                 self.state = State::Failures;
-                Take::Inside
+                LineOwner::Inside
             }
             State::Outside | State::Failures | State::Loading if line.starts_with("Finished in ") => {
                 self.close();
                 self.state = State::Finished;
-                Take::Inside
+                LineOwner::Inside
             }
-            State::Outside => Take::Pass,
+            State::Outside => LineOwner::Pass,
             State::Failures => {
                 if !self.begins(line) {
                     if self.read == 0 && !line.is_empty() {
                         // Another tool's heading.
                         self.state = State::Outside;
-                        return Take::Pass;
+                        return LineOwner::Pass;
                     }
                     self.in_block(line);
                 }
-                Take::Inside
+                LineOwner::Inside
             }
             State::Loading => {
                 if line == "Failures:" {
@@ -147,15 +147,15 @@ impl Reader for Rspec {
                 } else {
                     self.in_block(line);
                 }
-                Take::Inside
+                LineOwner::Inside
             }
             State::Finished => {
                 if line.is_empty() {
-                    return Take::Inside;
+                    return LineOwner::Inside;
                 }
                 let is_counts = self.counts(line);
                 self.state = if is_counts { State::Reruns } else { State::Outside };
-                if is_counts { Take::Inside } else { Take::Pass }
+                if is_counts { LineOwner::Inside } else { LineOwner::Pass }
             }
             State::Reruns => {
                 let belongs = line.is_empty()
@@ -163,10 +163,10 @@ impl Reader for Rspec {
                     || line.starts_with("rspec ")
                     || line.starts_with("Randomized with seed ");
                 if belongs {
-                    return Take::Inside;
+                    return LineOwner::Inside;
                 }
                 self.state = State::Outside;
-                Take::Pass
+                LineOwner::Pass
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use super::super::facts::{Counts, DigestItem, Facts, Tool};
 use super::super::place;
-use super::router::{Reader, Take};
+use super::router::{LineOwner, Reader};
 
 /// The reader.
 #[derive(Debug)]
@@ -57,38 +57,38 @@ impl Ruff {
 }
 
 impl Reader for Ruff {
-    fn line(&mut self, line: &str) -> Take {
+    fn line(&mut self, line: &str) -> LineOwner {
         if let Some(said) = self.said.take()
             && let Some(at) = line.trim_start().strip_prefix("--> ").and_then(place::whole)
         {
             self.keep(DigestItem::saying(&said).at(at.file, at.line, at.column));
-            return Take::Line;
+            return LineOwner::Line;
         }
         if is_coded(line) {
             self.said = Some(line.to_owned());
             // It is another's, unless a place follows; then it is said with that.
-            return if self.facts.seen { Take::Line } else { Take::Pass };
+            return if self.facts.seen { LineOwner::Line } else { LineOwner::Pass };
         }
         if let Some(at) = place::leading(line).filter(|at| at.column.is_some() && is_coded(at.rest)) {
             self.keep(DigestItem::saying(at.rest).at(at.file, at.line, at.column));
-            return Take::Line;
+            return LineOwner::Line;
         }
         if self.end(line) {
             self.shown = false;
-            return Take::Line;
+            return LineOwner::Line;
         }
         if self.facts.seen && (line.starts_with("[*] ") || line.starts_with("No fixes available (")) {
-            return Take::Line;
+            return LineOwner::Line;
         }
         let is_source = line.is_empty()
             || line.starts_with(' ')
             || line.starts_with("help: ")
             || place::number(line).is_some_and(|(_, rest)| rest.trim_start().starts_with(['|', '+', '-']));
         if self.shown && is_source {
-            return Take::Line;
+            return LineOwner::Line;
         }
         self.shown = false;
-        Take::Pass
+        LineOwner::Pass
     }
 
     fn finish(self: Box<Self>) -> Facts {

@@ -2,7 +2,7 @@
 
 use super::super::facts::{Counts, DigestItem, Facts, Tool};
 use super::super::place;
-use super::router::{Reader, Take};
+use super::router::{LineOwner, Reader};
 
 /// The reader.
 #[derive(Debug)]
@@ -137,14 +137,14 @@ impl Swift {
 }
 
 impl Reader for Swift {
-    fn line(&mut self, line: &str) -> Take {
+    fn line(&mut self, line: &str) -> LineOwner {
         let is_own = match line.as_bytes().first() {
             None => false,
             Some(b'T' | b'\t' | b' ' | b'E') if self.suite(line) => true,
             Some(0xe2) => self.testing(line),
             Some(_) => self.assertion(line),
         };
-        if is_own { Take::Line } else { Take::Pass }
+        if is_own { LineOwner::Line } else { LineOwner::Pass }
     }
 
     fn finish(self: Box<Self>) -> Facts {

@@ -2,7 +2,7 @@
 
 use super::super::facts::{Counts, DigestItem, Facts, Tool};
 use super::super::place;
-use super::router::{Reader, Take};
+use super::router::{LineOwner, Reader};
 
 /// Where the stream is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,11 +52,11 @@ impl Tsc {
 }
 
 impl Reader for Tsc {
-    fn line(&mut self, line: &str) -> Take {
+    fn line(&mut self, line: &str) -> LineOwner {
         if let Some(is_pretty) = self.error(line) {
             self.facts.seen = true;
             self.state = if is_pretty { State::Pretty } else { State::Plain };
-            return Take::Inside;
+            return LineOwner::Inside;
         }
         if line.starts_with("Found ")
             && let Some(count) = found(line)
@@ -66,7 +66,7 @@ impl Reader for Tsc {
             self.facts.summarize(line);
             self.facts.declare(count);
             self.state = State::Table;
-            return Take::Inside;
+            return LineOwner::Inside;
         }
         let belongs = match self.state {
             State::Outside => false,
@@ -75,10 +75,10 @@ impl Reader for Tsc {
             State::Table => line.is_empty() || line.starts_with("Errors  Files") || line.starts_with("   "),
         };
         if belongs {
-            return Take::Inside;
+            return LineOwner::Inside;
         }
         self.state = State::Outside;
-        Take::Pass
+        LineOwner::Pass
     }
 
     fn finish(self: Box<Self>) -> Facts {

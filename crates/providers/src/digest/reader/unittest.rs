@@ -2,7 +2,7 @@
 
 use super::super::facts::{Counts, DigestItem, Facts, Tool};
 use super::super::place;
-use super::router::{Reader, Take};
+use super::router::{LineOwner, Reader};
 
 /// Where the stream is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,7 +73,7 @@ impl Unittest {
         }
     }
 
-    fn end(&mut self, line: &str) -> Take {
+    fn end(&mut self, line: &str) -> LineOwner {
         let told = line.split_once(" (").map_or("", |(_, rest)| rest.trim_end_matches(')'));
         let count = |word: &str| {
             let found = told.split(", ").find_map(|part| part.strip_prefix(word)?.strip_prefix('='));
@@ -100,45 +100,45 @@ impl Unittest {
         });
         (self.failed, self.errors) = (0, 0);
         self.state = State::Outside;
-        Take::Line
+        LineOwner::Line
     }
 }
 
 impl Reader for Unittest {
-    fn line(&mut self, line: &str) -> Take {
+    fn line(&mut self, line: &str) -> LineOwner {
         let first = line.as_bytes().first().copied().unwrap_or_default();
         match self.state {
             State::Outside => {
                 if first == b'=' && is_row(line, '=') {
                     self.state = State::Rule;
-                    return Take::Inside;
+                    return LineOwner::Inside;
                 }
                 if first == b'R'
                     && let Some(count) = ran(line)
                 {
                     (self.ran, self.state) = (count, State::Ran);
                     self.facts.seen = true;
-                    return Take::Inside;
+                    return LineOwner::Inside;
                 }
                 let is_told = memchr::memmem::find(line.as_bytes(), b") ... ").is_some_and(|at| {
                     let told = &line[at + 6..];
                     matches!(told, "ok" | "FAIL" | "ERROR" | "expected failure")
                         || told.starts_with("skipped ")
                 });
-                if is_told { Take::Line } else { Take::Pass }
+                if is_told { LineOwner::Line } else { LineOwner::Pass }
             }
             State::Rule => {
                 let is_error = line.starts_with("ERROR: ");
                 let name = line.strip_prefix("FAIL: ").or_else(|| line.strip_prefix("ERROR: "));
                 let Some(name) = name else {
                     self.state = State::Outside;
-                    return Take::Pass;
+                    return LineOwner::Pass;
                 };
                 (self.said, self.framed) = (false, false);
                 self.facts.seen = true;
                 self.block = Some((DigestItem::named(&of_test(name)), is_error));
                 self.state = State::Block;
-                Take::Inside
+                LineOwner::Inside
             }
             State::Block => {
                 if first == b'=' && is_row(line, '=') {
@@ -152,10 +152,10 @@ impl Reader for Unittest {
                 } else {
                     self.in_block(line);
                 }
-                Take::Inside
+                LineOwner::Inside
             }
             State::Ran => match line {
-                "" => Take::Inside,
+                "" => LineOwner::Inside,
                 _ if line == "OK"
                     || line.starts_with("OK (")
                     || line == "NO TESTS RAN"
@@ -166,7 +166,7 @@ impl Reader for Unittest {
                 _ => {
                     self.facts.doubt("the end has another form");
                     self.state = State::Outside;
-                    Take::Pass
+                    LineOwner::Pass
                 }
             },
         }

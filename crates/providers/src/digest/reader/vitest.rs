@@ -2,7 +2,7 @@
 
 use super::super::facts::{Counts, DigestItem, Facts, Tool};
 use super::super::place;
-use super::router::{Reader, Take};
+use super::router::{LineOwner, Reader};
 
 /// What the stream is in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,7 +53,7 @@ impl Vitest {
     }
 
     /// A row of `⎯`, with or without a title.
-    fn row(&mut self, line: &str) -> Take {
+    fn row(&mut self, line: &str) -> LineOwner {
         self.close();
         let title = line.trim_matches(['⎯', ' ']);
         let count = |rest: &str| place::number(rest.trim()).map(|(count, _)| count);
@@ -70,13 +70,13 @@ impl Vitest {
         {
             // The last failure ends what is said on standard error.
             self.inside = at != of || self.on_output;
-            return if self.inside { Take::Inside } else { Take::Line };
+            return if self.inside { LineOwner::Inside } else { LineOwner::Line };
         } else if !self.inside {
-            return Take::Pass;
+            return LineOwner::Pass;
         }
         self.facts.seen = true;
         self.inside = true;
-        Take::Inside
+        LineOwner::Inside
     }
 
     fn failure(&mut self, name: &str) {
@@ -150,24 +150,24 @@ impl Vitest {
 }
 
 impl Reader for Vitest {
-    fn line(&mut self, line: &str) -> Take {
+    fn line(&mut self, line: &str) -> LineOwner {
         if line.starts_with('⎯') {
             return self.row(line);
         }
         if line.starts_with(" RUN  v") {
             self.facts.seen = true;
             (self.inside, self.on_output) = (true, true);
-            return Take::Inside;
+            return LineOwner::Inside;
         }
         if !self.inside {
-            return Take::Pass;
+            return LineOwner::Pass;
         }
         if let Some(name) = line.strip_prefix(" FAIL  ") {
             self.failure(name);
         } else if line.starts_with("   Duration ") {
             self.close();
             (self.inside, self.on_output) = (false, false);
-            return Take::Line;
+            return LineOwner::Line;
         } else if line.starts_with(" Test Files ")
             || line.starts_with("      Tests ")
             || line.starts_with("     Errors ")
@@ -177,7 +177,7 @@ impl Reader for Vitest {
         } else {
             self.below(line);
         }
-        Take::Inside
+        LineOwner::Inside
     }
 
     fn finish(mut self: Box<Self>) -> Facts {

@@ -16,7 +16,7 @@ use crate::launch::LaunchError;
 use crate::launch::answers::Answers;
 use crate::launch::kept::MAX_INPUT_BYTES;
 use crate::launch::kept::{Stream, TerminalSize};
-use crate::launch::wire::KeptOrder;
+use crate::launch::wire::KeeperOrder;
 
 /// How much is read at a time: what a pipe holds.
 const CHUNK_BYTES: usize = 64 << 10;
@@ -56,7 +56,7 @@ pub(super) enum InputRefusal {
 impl Ends {
     /// Opens pipes or a terminal. Returns the program's ends, and the terminal, too.
     pub(super) fn open(
-        order: &KeptOrder,
+        order: &KeeperOrder,
         cwd: OwnedFd,
     ) -> Result<(Self, Streams, Option<OwnedFd>), LaunchError> {
         let mut ends = Self::none();

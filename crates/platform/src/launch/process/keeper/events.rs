@@ -10,7 +10,7 @@ use rustix::process::Signal;
 use super::super::memory::MemoryWatch;
 use super::super::supervisor::ServiceGone;
 use super::super::system::{Reach, listening, sys};
-use super::super::waiting::Waiting;
+use super::super::waiting::ProcessWaiter;
 use super::door::Reply;
 use super::ends::{Ends, InputRefusal};
 use super::life::{GRACE, Keeper};
@@ -38,7 +38,7 @@ enum Source {
     Connection(usize),
 }
 
-impl Waiting for Keeper {
+impl ProcessWaiter for Keeper {
     fn reach(&self) -> &Reach {
         &self.reach
     }

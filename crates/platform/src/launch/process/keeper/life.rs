@@ -9,9 +9,9 @@ use rustix::process::Signal;
 use super::super::memory::MemoryWatch;
 use super::super::prepare::{self, PreparedJob, failed};
 use super::super::proxy_port::open_proxy_port;
-use super::super::supervisor::{Ending, ServiceGone, Status as PlanEnd, read_order, send_report};
-use super::super::system::{self, Kit, Reach, Signals, hold};
-use super::super::waiting::Waiting;
+use super::super::supervisor::{EndCause, ServiceGone, Status as PlanEnd, read_order, send_report};
+use super::super::system::{self, JobContext, Reach, Signals, hold};
+use super::super::waiting::ProcessWaiter;
 use super::door::KeeperListener;
 use super::ends::Ends;
 use super::events::{IDLE, LOOK};
@@ -19,7 +19,7 @@ use super::remains::Remains;
 use crate::launch::LaunchError;
 use crate::launch::kept::record::Record;
 use crate::launch::kept::{State, Stream};
-use crate::launch::wire::{Adoption, KeptOrder, Order, Report};
+use crate::launch::wire::{Adoption, KeeperOrder, Order, Report};
 
 /// How long a plan may take to end whose time is over, or that the system asks to end.
 pub(super) const GRACE: Duration = Duration::from_secs(5);
@@ -29,19 +29,24 @@ const MAX_LAST_CHUNKS: usize = 1024;
 
 /// The descriptors that a process that lasts comes with.
 #[derive(Debug)]
-pub(in super::super) struct KeptParcel {
+pub(in super::super) struct KeeperDescriptors {
     pub(in super::super) cwd: OwnedFd,
     /// On which the listener of its proxy is handed out, if it has one.
     pub(in super::super) proxy: Option<OwnedFd>,
     pub(in super::super) status: OwnedFd,
     pub(in super::super) folder: OwnedFd,
     pub(in super::super) listener: OwnedFd,
-    /// As [`KeptOrder`] says.
+    /// As [`KeeperOrder`] says.
     pub(in super::super) rest: Vec<OwnedFd>,
 }
 
 /// Keeps one process, from the order to the end. Returns the exit code of this process.
-pub(in super::super) fn keep(kit: &mut Kit, reach: Reach, control: OwnedFd, parcel: KeptParcel) -> i32 {
+pub(in super::super) fn keep(
+    kit: &mut JobContext,
+    reach: Reach,
+    control: OwnedFd,
+    parcel: KeeperDescriptors,
+) -> i32 {
     match Keeper::begin(reach, control, parcel) {
         Ok((mut keeper, arrival)) => {
             let (remains, outcome) = keeper.run(kit, arrival);
@@ -130,7 +135,7 @@ impl AdoptedJob {
     }
 
     /// Leaves nothing behind, and writes how it ended.
-    pub(in super::super) fn finish(self, outcome: Result<PlanEnd, Ending>) {
+    pub(in super::super) fn finish(self, outcome: Result<PlanEnd, EndCause>) {
         self.keeper.finish(self.remains, outcome);
     }
 
@@ -158,10 +163,10 @@ impl Keeper {
     fn begin(
         reach: Reach,
         control: OwnedFd,
-        parcel: KeptParcel,
+        parcel: KeeperDescriptors,
     ) -> Result<(Self, Arrival), (OwnedFd, LaunchError)> {
         let process_id = system::own_number();
-        let KeptParcel { cwd, proxy, status, folder, listener, rest } = parcel;
+        let KeeperDescriptors { cwd, proxy, status, folder, listener, rest } = parcel;
         let record = Record::resume(status.into(), folder.into(), process_id);
         match Signals::of_keeper().and_then(|signals| Ok((signals, record?))) {
             Ok((signals, (record, key))) => Ok((
@@ -196,13 +201,18 @@ impl Keeper {
         }
     }
 
-    fn run(&mut self, kit: &mut Kit, arrival: Arrival) -> (Remains, Result<PlanEnd, Ending>) {
+    fn run(&mut self, kit: &mut JobContext, arrival: Arrival) -> (Remains, Result<PlanEnd, EndCause>) {
         let mut remains = Remains::default();
         let outcome = self.try_run(kit, arrival, &mut remains);
         (remains, outcome)
     }
 
-    fn try_run(&mut self, kit: &mut Kit, arrival: Arrival, remains: &mut Remains) -> Result<PlanEnd, Ending> {
+    fn try_run(
+        &mut self,
+        kit: &mut JobContext,
+        arrival: Arrival,
+        remains: &mut Remains,
+    ) -> Result<PlanEnd, EndCause> {
         rustix::stdio::dup2_stdin(&kit.null).map_err(|_| ServiceGone)?;
         let start = self.start.as_ref().ok_or(ServiceGone)?;
         let mut order = read_order(start)?;
@@ -219,9 +229,9 @@ impl Keeper {
 
     fn prepare(
         &mut self,
-        kit: &Kit,
+        kit: &JobContext,
         mut order: Order,
-        kept: &KeptOrder,
+        kept: &KeeperOrder,
         (cwd, proxy): (OwnedFd, Option<OwnedFd>),
     ) -> Result<PreparedJob, LaunchError> {
         let entered = hold::enter(kit, &order, None)?;
@@ -239,10 +249,10 @@ impl Keeper {
 
     fn run_plan(
         &mut self,
-        kit: &mut Kit,
+        kit: &mut JobContext,
         mut prepared: PreparedJob,
         max_time: Duration,
-    ) -> Result<PlanEnd, Ending> {
+    ) -> Result<PlanEnd, EndCause> {
         let plan = std::mem::take(&mut prepared.plan);
         let mut prepared = Some(prepared);
         let mut ended = PlanEnd { exit_code: Some(0), signal: None };
@@ -287,7 +297,7 @@ impl Keeper {
     }
 
     /// Leaves nothing behind, writes how it ended, and tells who waits for it.
-    fn finish(mut self, remains: Remains, outcome: Result<PlanEnd, Ending>) {
+    fn finish(mut self, remains: Remains, outcome: Result<PlanEnd, EndCause>) {
         let left_killed = self.reach.kill_all();
         if let Some(ends) = &mut self.ends {
             for stream in [Stream::Stdout, Stream::Stderr] {
@@ -309,16 +319,16 @@ impl Keeper {
                 (status.exit_code, status.signal) = (ended.exit_code, ended.signal);
                 State::Ended
             }
-            Err(Ending::Failed(error)) => {
+            Err(EndCause::Failed(error)) => {
                 status.failure = Some(error.to_string());
                 failure = Some(error);
                 State::Failed
             }
-            Err(Ending::Abandoned) if has_run && self.start.is_none() => {
+            Err(EndCause::Abandoned) if has_run && self.start.is_none() => {
                 status.signal = Some(Signal::KILL.as_raw());
                 State::Ended
             }
-            Err(Ending::Abandoned) => {
+            Err(EndCause::Abandoned) => {
                 status.failure = Some("the start was given up".to_owned());
                 State::Failed
             }

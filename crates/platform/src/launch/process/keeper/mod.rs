@@ -10,4 +10,4 @@ mod life;
 mod network;
 mod remains;
 
-pub(super) use life::{AdoptedJob, Handover, KeptParcel, keep};
+pub(super) use life::{AdoptedJob, Handover, KeeperDescriptors, keep};

@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, chmodat, fchmod, openat, statat, unlinkat};
 
-use crate::launch::wire::KeptOrder;
+use crate::launch::wire::KeeperOrder;
 
 /// How deep folders are removed; what is deeper stays.
 const MAX_DEPTH: usize = 256;
@@ -23,7 +23,7 @@ pub(super) struct Remains {
 
 impl Remains {
     /// Takes the descriptors that the order tells of.
-    pub(super) fn take_over(kept: &KeptOrder, mut rest: impl Iterator<Item = OwnedFd>) -> Option<Self> {
+    pub(super) fn take_over(kept: &KeeperOrder, mut rest: impl Iterator<Item = OwnedFd>) -> Option<Self> {
         let temporary = match &kept.temporary {
             None => None,
             Some(name) => Some((rest.next()?, CString::new(name.as_os_str().as_bytes()).ok()?)),

@@ -50,7 +50,7 @@ pub(super) fn hide(tree: &Tree, hold: &SandboxRequest) -> Result<(), LaunchError
     if hold.closed.is_empty() {
         return Ok(());
     }
-    let shelf = Shelf::new(tree).map_err(failed("closed files"))?;
+    let shelf = MountFolder::new(tree).map_err(failed("closed files"))?;
     for (number, closed) in hold.closed.iter().enumerate() {
         let covered = shelf.cover_closed(closed, number);
         covered.map_err(|error| failed("closed files")(named(&closed.path, error)))?;
@@ -77,13 +77,13 @@ fn folders_above<'a>(closed: &'a [HiddenPath], root: &Path) -> BTreeSet<&'a Path
 }
 
 /// The folder that holds what is mounted.
-struct Shelf<'a> {
+struct MountFolder<'a> {
     tree: &'a Tree,
     folder: OwnedFd,
     no_folder: OwnedFd,
 }
 
-impl<'a> Shelf<'a> {
+impl<'a> MountFolder<'a> {
     fn new(tree: &'a Tree) -> io::Result<Self> {
         let folder = tree.open_or_make(Path::new(SHELF), true)?;
         mkdirat(&folder, NO_FOLDER, Mode::empty())?;

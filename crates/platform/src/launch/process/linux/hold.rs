@@ -12,13 +12,13 @@ use rustix::io::Errno;
 use rustix::process::{DumpableBehavior, Pid, Signal, getppid};
 
 use super::filter::Instruction;
-use super::kit::Kit;
+use super::job_context::JobContext;
 use super::rules::{Reach, Rules};
 use super::{namespaces, rules, tree};
 use crate::fs::FileId;
 use crate::launch::held::{Names, layer, open};
 use crate::launch::process::child::{Child, Stop, at};
-use crate::launch::process::prepare::{PreparedJob, Shut, failed};
+use crate::launch::process::prepare::{ContainedPlan, PreparedJob, failed};
 use crate::launch::process::supervisor::Streams;
 use crate::launch::wire::Order;
 use crate::launch::{
@@ -51,7 +51,7 @@ pub(in super::super) struct ActiveLayers(Names);
 
 /// Enters the sandbox, where there is one.
 pub(in super::super) fn enter(
-    kit: &Kit,
+    kit: &JobContext,
     order: &Order,
     port: Option<&OwnedFd>,
 ) -> Result<ActiveLayers, LaunchError> {
@@ -75,12 +75,12 @@ fn prefer_to_be_ended() {
 
 /// Collects what a plan is held with, and names what is in force and what stays open.
 pub(in super::super) fn shut(
-    kit: &Kit,
+    kit: &JobContext,
     hold: &SandboxRequest,
     limits: ProcessLimits,
     ActiveLayers(mut layers): ActiveLayers,
     terminal: Option<&OwnedFd>,
-) -> Result<Shut, LaunchError> {
+) -> Result<ContainedPlan, LaunchError> {
     let level = hold.level;
     let network = network_in_force(level, hold.network);
     let shutting = match level {
@@ -102,7 +102,7 @@ pub(in super::super) fn shut(
             Some(CommandSandbox { rules, filter })
         }
     };
-    Ok(Shut {
+    Ok(ContainedPlan {
         shutting,
         network,
         layers,
@@ -113,7 +113,7 @@ pub(in super::super) fn shut(
 }
 
 /// Builds the sandbox around this process, which is the init of its namespaces. Returns its layers.
-fn enter_namespaces(kit: &Kit, order: &Order, port: Option<&OwnedFd>) -> Result<u32, LaunchError> {
+fn enter_namespaces(kit: &JobContext, order: &Order, port: Option<&OwnedFd>) -> Result<u32, LaunchError> {
     match order.hold.inner {
         InnerSandboxes::Refused => kit.owner.map(),
         InnerSandboxes::Allowed => kit.owner.map_for_inner_sandboxes(),
@@ -156,7 +156,7 @@ const fn network_in_force(level: Containment, wanted: Network) -> Network {
 
 /// Names what stays open.
 fn open_at(
-    kit: &Kit,
+    kit: &JobContext,
     level: Containment,
     network: Network,
     hold: &SandboxRequest,
@@ -211,7 +211,7 @@ pub(in super::super) const fn reported_level(level: Containment, open: Names) ->
 }
 
 /// Returns the limits as they are set: on the number of processes, only where it would bind this job alone.
-fn own_limits(kit: &Kit, level: Containment, limits: ProcessLimits) -> ProcessLimits {
+fn own_limits(kit: &JobContext, level: Containment, limits: ProcessLimits) -> ProcessLimits {
     let processes = limits.processes.map(|limit| match level {
         // Counted within the namespace of users; the supervisor is one of them.
         Containment::Full => limit.saturating_add(1),
@@ -243,7 +243,7 @@ pub(in super::super) fn open_working_folder(
 
 /// Collects what the job may reach, seen from the tree in which it will run.
 fn rules(
-    kit: &Kit,
+    kit: &JobContext,
     hold: &SandboxRequest,
     network: Network,
     terminal: Option<&OwnedFd>,
@@ -406,7 +406,7 @@ mod tests {
 
     #[test]
     fn with_the_computers_network_an_old_landlock_is_no_full_level() {
-        let mut kit = Kit::new().expect("made");
+        let mut kit = JobContext::new().expect("made");
         let limits = ProcessLimits {
             memory_bytes: None,
             job_memory_bytes: Some(1 << 30),

@@ -22,7 +22,7 @@ use rustix::mount::{
 
 use super::super::prepare::failed;
 use super::closed;
-use super::kit::{Kit, SystemPlace};
+use super::job_context::{JobContext, SystemPlace};
 use super::overlay::Overlays;
 use crate::fs::FileId;
 use crate::launch::protect::MARK;
@@ -56,7 +56,7 @@ const LINKS: &[(&str, &str)] = &[
 ];
 
 /// Builds the tree of a job and enters it.
-pub(super) fn enter(kit: &Kit, order: &Order, port: Option<&OwnedFd>) -> Result<(), LaunchError> {
+pub(super) fn enter(kit: &JobContext, order: &Order, port: Option<&OwnedFd>) -> Result<(), LaunchError> {
     let tree = Tree::new(kit).map_err(failed("private root"))?;
     for place in &kit.system {
         tree.system_place(place).map_err(failed("system folders"))?;
@@ -110,7 +110,7 @@ pub(super) fn enter(kit: &Kit, order: &Order, port: Option<&OwnedFd>) -> Result<
 struct TreePlan<'a>(Vec<(&'a PathGrant, u64)>);
 
 impl<'a> TreePlan<'a> {
-    fn new(kit: &Kit, order: &'a Order) -> Result<Self, LaunchError> {
+    fn new(kit: &JobContext, order: &'a Order) -> Result<Self, LaunchError> {
         let length = |grant: &&PathGrant| grant.path.as_os_str().len();
         let mut written: Vec<&PathGrant> = order.hold.read_write.iter().chain([&order.hold.home]).collect();
         // Shorter ones first: what is below a folder that can be written needs no mount of its own.
@@ -148,7 +148,7 @@ pub(super) struct Tree {
 }
 
 impl Tree {
-    fn new(kit: &Kit) -> io::Result<Self> {
+    fn new(kit: &JobContext) -> io::Result<Self> {
         let tmpfs = fsopen("tmpfs", FsOpenFlags::FSOPEN_CLOEXEC)?;
         fsconfig_set_string(&tmpfs, "size", kit.memory_for_files.to_string())?;
         fsconfig_set_string(&tmpfs, "nr_inodes", MAX_FILES_IN_MEMORY)?;
@@ -267,7 +267,7 @@ impl Tree {
 
     /// Mounts `/proc` with the processes of this job alone. It is read-only: as root, its files of the
     /// system could be written without any capability.
-    fn processes(&self, kit: &Kit, order: &Order) -> io::Result<()> {
+    fn processes(&self, kit: &JobContext, order: &Order) -> io::Result<()> {
         let processes = fsopen("proc", FsOpenFlags::FSOPEN_CLOEXEC)?;
         fsconfig_create(&processes)?;
         let attributes = MountAttrFlags::MOUNT_ATTR_NOSUID

@@ -13,12 +13,12 @@ use rustix::fs::{FileType, stat};
 use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::process::{Pid, getppid};
 
-use super::kit::Kit;
+use super::job_context::JobContext;
 use super::{sys, within};
 use crate::fs::FileId;
 use crate::launch::held::{Names, layer, open};
 use crate::launch::process::child::{Child, Stop, at};
-use crate::launch::process::prepare::{PreparedJob, Shut, failed};
+use crate::launch::process::prepare::{ContainedPlan, PreparedJob, failed};
 use crate::launch::process::profile::ProfilePaths;
 use crate::launch::process::supervisor::Streams;
 use crate::launch::wire::Order;
@@ -67,7 +67,7 @@ fn identity(facts: &rustix::fs::Stat) -> FileId {
 
 /// Enters nothing: a command is shut in when it is started.
 pub(in super::super) fn enter(
-    _: &Kit,
+    _: &JobContext,
     order: &Order,
     _: Option<&OwnedFd>,
 ) -> Result<ActiveLayers, LaunchError> {
@@ -79,12 +79,12 @@ pub(in super::super) fn enter(
 
 /// Collects what a plan is held with, and names what is in force and what stays open.
 pub(in super::super) fn shut(
-    kit: &Kit,
+    kit: &JobContext,
     hold: &SandboxRequest,
     limits: ProcessLimits,
     ActiveLayers(mut layers): ActiveLayers,
     terminal: Option<&OwnedFd>,
-) -> Result<Shut, LaunchError> {
+) -> Result<ContainedPlan, LaunchError> {
     let shutting = match hold.level {
         Containment::None | Containment::Full => None,
         Containment::Partial => {
@@ -101,7 +101,7 @@ pub(in super::super) fn shut(
         processes: limits.processes.map(|limit| limit.saturating_add(kit.tasks_of_user())),
         ..limits
     };
-    Ok(Shut { shutting, network, layers, open: Names(open), limits, group: None })
+    Ok(ContainedPlan { shutting, network, layers, open: Names(open), limits, group: None })
 }
 
 /// Returns the level that a result shows.
@@ -110,7 +110,12 @@ pub(in super::super) const fn reported_level(level: Containment, _: Names) -> Co
 }
 
 /// Names what stays open.
-fn open_at(kit: &Kit, hold: &SandboxRequest, limits: &ProcessLimits, has_own_memory_limit: bool) -> u32 {
+fn open_at(
+    kit: &JobContext,
+    hold: &SandboxRequest,
+    limits: &ProcessLimits,
+    has_own_memory_limit: bool,
+) -> u32 {
     let when = |condition: bool, bits: u32| if condition { bits } else { 0 };
     let everywhere = open::METADATA
         | open::SYSTEM_CALLS
@@ -144,7 +149,7 @@ fn is_any_missing(hold: &SandboxRequest) -> bool {
 }
 
 fn shutting(
-    kit: &Kit,
+    kit: &JobContext,
     hold: &SandboxRequest,
     terminal: Option<&OwnedFd>,
 ) -> Result<CommandSandbox, LaunchError> {

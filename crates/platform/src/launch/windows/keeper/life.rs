@@ -9,7 +9,7 @@ use tokio::io::AsyncReadExt;
 use tokio::sync::mpsc;
 
 use super::super::opened::{Folder, step};
-use super::super::plan::{End, Plan, Reins, Streams};
+use super::super::plan::{End, JobControl, Plan, Streams};
 use super::super::role;
 use super::super::sys::{self, ConsoleKey};
 use super::door::{KeeperListener, PendingRequest};
@@ -24,7 +24,7 @@ use crate::launch::kept::message::{Answer, Request};
 use crate::launch::kept::record::Record;
 use crate::launch::kept::status::starting;
 use crate::launch::kept::{State, StatusWriter, Stream, TerminalSize};
-use crate::launch::wire::{KEEP, KeptOrder, MAX_MESSAGE_BYTES, Order, Report};
+use crate::launch::wire::{KEEP, KeeperOrder, MAX_MESSAGE_BYTES, Order, Report};
 use crate::launch::{ActiveSandbox, LaunchError, pipe};
 
 /// How long a plan may take to end whose time is over.
@@ -132,7 +132,7 @@ struct Keeper {
     door: KeeperListener,
     requests: mpsc::Receiver<PendingRequest>,
     events: mpsc::UnboundedReceiver<Event>,
-    reins: Arc<Reins>,
+    reins: Arc<JobControl>,
     stdout: Option<pipe::Receiver>,
     stderr: Option<pipe::Receiver>,
     input: Input,
@@ -151,7 +151,7 @@ impl Keeper {
     /// Creates the files of the process, opens the door, and starts the plan.
     fn begin(place: KeeperSetup, order: Order) -> Result<Self, LaunchError> {
         let Order { plan, environment, cwd_path, hold, limits, kept, .. } = order;
-        let kept: KeptOrder = kept.ok_or_else(|| step("order", "it is none for a keeper"))?;
+        let kept: KeeperOrder = kept.ok_or_else(|| step("order", "it is none for a keeper"))?;
         let folder = |error: std::io::Error| step("folder of the process", error);
         let status = StatusWriter::create(&place.folder, &starting(&hold, kept.terminal)).map_err(folder)?;
         let process_folder = files::Folder::open(&place.folder).map_err(folder)?;
@@ -164,7 +164,7 @@ impl Keeper {
             None => Ends::apart(kept.has_input).map_err(|error| step("pipe", error))?,
         };
         let plan = Plan::new(plan, &environment, Folder::hold_again(&cwd_path)?, &hold, streams)?;
-        let reins = Arc::new(Reins::new(limits)?);
+        let reins = Arc::new(JobControl::new(limits)?);
         let (tell, events) = mpsc::unbounded_channel();
         run_beside(plan, Arc::clone(&reins), tell.clone())?;
         hear_the_service(tell.clone())?;
@@ -383,7 +383,11 @@ async fn read_some(stream: &mut Option<pipe::Receiver>, buffer: &mut [u8]) -> Op
 }
 
 /// Runs a plan on a thread of its own.
-fn run_beside(plan: Plan, reins: Arc<Reins>, tell: mpsc::UnboundedSender<Event>) -> Result<(), LaunchError> {
+fn run_beside(
+    plan: Plan,
+    reins: Arc<JobControl>,
+    tell: mpsc::UnboundedSender<Event>,
+) -> Result<(), LaunchError> {
     let share_console = plan.has_terminal();
     spawn("plan", move || {
         let ask = |processes: &[u32]| {

@@ -10,8 +10,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use super::super::opened::{Folder, step};
 use super::super::{role, sys};
 use crate::fs::create_private_dir;
-use crate::launch::kept::{Input, KeptRequest, Lifetime};
-use crate::launch::wire::{KEEP, KeptOrder, MAX_MESSAGE_BYTES, Order, Reader, Report, WireError, Writer};
+use crate::launch::kept::{Input, KeeperRequest, Lifetime};
+use crate::launch::wire::{KEEP, KeeperOrder, MAX_MESSAGE_BYTES, Order, Reader, Report, WireError, Writer};
 use crate::launch::{ActiveSandbox, LaunchError, pipe};
 
 /// How long a keeper may take to start its program, or to say why not.
@@ -46,7 +46,7 @@ impl KeeperSetup {
 /// Starts a keeper. Its first pipeline runs when this returns. Dropping the future before kills what was started.
 pub(in super::super) async fn start(
     program: &Path,
-    request: KeptRequest,
+    request: KeeperRequest,
 ) -> Result<ActiveSandbox, LaunchError> {
     create_private_dir(&request.folder).map_err(|error| step("folder of the process", error))?;
     // Until the keeper has it open itself, nobody can put another in its place.
@@ -63,7 +63,7 @@ pub(in super::super) async fn start(
         hold: request.hold,
         limits: request.limits,
         pins: Vec::new(),
-        kept: Some(KeptOrder {
+        kept: Some(KeeperOrder {
             has_input: request.input == Input::Pipe,
             terminal: request.terminal,
             ring_bytes: request.ring_bytes,

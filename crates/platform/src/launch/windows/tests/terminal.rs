@@ -13,7 +13,7 @@ use tokio::io::AsyncReadExt;
 use super::{BE, LONG, ProcessFolder, cmd, kept_request, own, starter, system};
 use crate::emulator::Emulator;
 use crate::launch::kept::{
-    Control, ControlError, KeptRequest, Lifetime, ProcessFiles, State, Stream, TerminalSize,
+    Control, ControlError, KeeperRequest, Lifetime, ProcessFiles, State, Stream, TerminalSize,
 };
 use crate::launch::windows::pseudo_console::{PseudoConsole, size_of};
 use crate::launch::{LaunchCommand, Launcher, Step, pipe};
@@ -83,7 +83,7 @@ pub(super) fn play(role: &str, words: &[String]) -> bool {
 }
 
 /// Has a request's program run as something in a terminal.
-pub(super) fn with_terminal(mut request: KeptRequest, be: &str, folder: &Path) -> KeptRequest {
+pub(super) fn with_terminal(mut request: KeeperRequest, be: &str, folder: &Path) -> KeeperRequest {
     request.terminal = Some(SIZE);
     request.environment.retain(|(name, _)| name != BE);
     request.environment.extend([(BE.into(), be.into()), (FOLDER.into(), folder.into())]);

@@ -17,9 +17,9 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use x11rb::connection::Connection as _;
 use x11rb::protocol::xproto::ConnectionExt as _;
 
+use super::super::error::ServerError;
 use super::super::server::{PATIENCE, Server};
 use super::super::servers::Servers;
-use super::super::trouble::Trouble;
 use super::inject::{is_down, release_all};
 use super::state::{Binding, Pressed};
 use crate::launch::worker::is_worker;
@@ -78,8 +78,8 @@ pub(in crate::screen::x11) struct Guard {
 
 impl Guard {
     /// Starts one for a display, and waits until it can release.
-    pub(super) fn start(program: &Path, display: &str, sources: &Sources) -> Result<Self, Trouble> {
-        let failed = |error: io::Error| -> Trouble {
+    pub(super) fn start(program: &Path, display: &str, sources: &Sources) -> Result<Self, ServerError> {
+        let failed = |error: io::Error| -> ServerError {
             ScreenError::Failed {
                 display: display.to_owned(),
                 step: "the start of what releases keys",
@@ -112,12 +112,13 @@ impl Guard {
     }
 
     /// Has it know something, before or after it is done.
-    pub(super) fn note(&mut self, records: &[Record]) -> Result<(), Trouble> {
+    pub(super) fn note(&mut self, records: &[Record]) -> Result<(), ServerError> {
         let bytes: Vec<u8> = records.iter().flat_map(|record| record.bytes()).collect();
         let written = self.pipe.as_mut().ok_or_else(|| io::ErrorKind::BrokenPipe.into());
         let written = written.and_then(|pipe| pipe.write_all(&bytes));
-        written
-            .map_err(|error: io::Error| Trouble::Connection(x11rb::errors::ConnectionError::IoError(error)))
+        written.map_err(|error: io::Error| {
+            ServerError::Connection(x11rb::errors::ConnectionError::IoError(error))
+        })
     }
 
     /// Returns its process id, if it runs.
@@ -221,7 +222,7 @@ fn note(server: &mut Server, record: [u8; 2]) {
 }
 
 /// Takes everything back. What the service has sent last may be done by the server after this was: it looks again.
-fn finish(server: &mut Server) -> Result<(), Trouble> {
+fn finish(server: &mut Server) -> Result<(), ServerError> {
     let (pressed, bound) = (server.input.pressed.clone(), server.input.bound.clone());
     if pressed.is_empty() && bound.is_empty() && server.input.quiet.is_empty() {
         return Ok(());

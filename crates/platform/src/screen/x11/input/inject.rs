@@ -12,9 +12,9 @@ use x11rb::protocol::xproto::{
 };
 use x11rb::protocol::xtest::{self, ConnectionExt as _};
 
+use super::super::error::ServerError;
 use super::super::scene;
 use super::super::server::{PATIENCE, Server};
-use super::super::trouble::Trouble;
 use super::guard::{Guard, Record};
 use super::keymap::{self, Keymap, Stroke};
 use super::seat;
@@ -40,7 +40,7 @@ pub(in crate::screen::x11) fn act(
     server: &mut Server,
     screen: usize,
     order: &Order<'_>,
-) -> Result<InputDone, Trouble> {
+) -> Result<InputDone, ServerError> {
     if order.has_begun.load(Ordering::Relaxed) {
         return Err(failed(server, "the connection was lost while it was made: a part of it may be done"));
     }
@@ -55,7 +55,7 @@ pub(in crate::screen::x11) fn act(
         let geometry = server.connection.get_geometry(root)?.reply()?;
         let bounds = Rect::new(0, 0, geometry.width.into(), geometry.height.into());
         let seat = seat::read(server, root, hidden)?;
-        let refused = || Trouble::from(ScreenError::Refused(String::new()));
+        let refused = || ServerError::from(ScreenError::Refused(String::new()));
         let steps = (order.plan)(&windows, bounds).ok_or_else(refused)?;
         let at = |point: Point| target::at_point(server, root, &scene.windows, point);
         let at_pointer = at(seat.pointer)?;
@@ -63,7 +63,7 @@ pub(in crate::screen::x11) fn act(
             InputStep::Move(point) => Some(*point),
             _ => None,
         });
-        let at_points = points.map(|point| Ok((point, at(point)?))).collect::<Result<_, Trouble>>()?;
+        let at_points = points.map(|point| Ok((point, at(point)?))).collect::<Result<_, ServerError>>()?;
         let focus = target::focus(server, root, &scene.windows, &at_pointer)?;
         let judged = InputScene {
             windows,
@@ -93,7 +93,7 @@ pub(in crate::screen::x11) fn act(
 }
 
 /// Releases what is down. Nobody is asked: what is down is there by this.
-pub(in crate::screen::x11) fn release(server: &mut Server) -> Result<(), Trouble> {
+pub(in crate::screen::x11) fn release(server: &mut Server) -> Result<(), ServerError> {
     let has_any = !server.input.pressed.is_empty();
     let bound = std::mem::take(&mut server.input.bound);
     let released = release_all(server);
@@ -106,7 +106,7 @@ pub(in crate::screen::x11) fn release(server: &mut Server) -> Result<(), Trouble
 }
 
 /// Takes the meanings away that key codes were given, once nothing was typed for a while.
-pub(in crate::screen::x11) fn tidy(server: &mut Server) -> Result<(), Trouble> {
+pub(in crate::screen::x11) fn tidy(server: &mut Server) -> Result<(), ServerError> {
     if server.input.pressed.is_empty() && server.input.due_in().is_some_and(|due| due.is_zero()) {
         release_all(server)?;
     }
@@ -114,7 +114,7 @@ pub(in crate::screen::x11) fn tidy(server: &mut Server) -> Result<(), Trouble> {
 }
 
 /// Releases what is down, has keys repeat again, and takes away the meanings that key codes were given.
-pub(super) fn release_all(server: &mut Server) -> Result<(), Trouble> {
+pub(super) fn release_all(server: &mut Server) -> Result<(), ServerError> {
     let root = server.roots().first().map_or(x11rb::NONE, |root| root.root);
     let pressed = std::mem::take(&mut server.input.pressed);
     let quiet = std::mem::take(&mut server.input.quiet);
@@ -133,7 +133,7 @@ pub(super) fn release_all(server: &mut Server) -> Result<(), Trouble> {
 }
 
 /// Returns whether something is down.
-pub(super) fn is_down(server: &Server, pressed: Pressed) -> Result<bool, Trouble> {
+pub(super) fn is_down(server: &Server, pressed: Pressed) -> Result<bool, ServerError> {
     Ok(match pressed {
         Pressed::Key(code) => {
             let keys = server.connection.query_keymap()?.reply()?.keys;
@@ -150,9 +150,10 @@ pub(super) fn is_down(server: &Server, pressed: Pressed) -> Result<bool, Trouble
 }
 
 /// Makes ready what input needs: the extension, the clocks, and the guard.
-fn prepare(server: &mut Server, order: &Order<'_>) -> Result<(), Trouble> {
-    let unsupported =
-        |why: &str| -> Trouble { ScreenError::NoAccess(Access::Unsupported { why: why.to_owned() }).into() };
+fn prepare(server: &mut Server, order: &Order<'_>) -> Result<(), ServerError> {
+    let unsupported = |why: &str| -> ServerError {
+        ScreenError::NoAccess(Access::Unsupported { why: why.to_owned() }).into()
+    };
     if server.connection.extension_information(xtest::X11_EXTENSION_NAME)?.is_none() {
         return Err(unsupported("the display takes no input by programs (it lacks the extension XTEST)"));
     }
@@ -169,7 +170,7 @@ fn prepare(server: &mut Server, order: &Order<'_>) -> Result<(), Trouble> {
     Ok(())
 }
 
-fn hidden(server: &mut Server) -> Result<WindowNumber, Trouble> {
+fn hidden(server: &mut Server) -> Result<WindowNumber, ServerError> {
     if let Some(hidden) = server.input.hidden {
         return Ok(hidden);
     }
@@ -179,7 +180,12 @@ fn hidden(server: &mut Server) -> Result<WindowNumber, Trouble> {
 }
 
 /// Makes the steps. Returns how many characters were typed.
-fn make(server: &mut Server, root: WindowNumber, group: u8, steps: &[InputStep]) -> Result<usize, Trouble> {
+fn make(
+    server: &mut Server,
+    root: WindowNumber,
+    group: u8,
+    steps: &[InputStep],
+) -> Result<usize, ServerError> {
     let mut keymap = match steps.iter().any(InputStep::is_of_keyboard) {
         true => Some(Keymap::read(server, group)?),
         false => None,
@@ -250,7 +256,7 @@ fn symbols(step: &InputStep) -> Vec<KeySymbol> {
     }
 }
 
-fn key(server: &mut Server, keymap: Option<&Keymap>, symbol: KeySymbol) -> Result<Stroke, Trouble> {
+fn key(server: &mut Server, keymap: Option<&Keymap>, symbol: KeySymbol) -> Result<Stroke, ServerError> {
     let stroke = keymap.and_then(|keymap| keymap::stroke(server, keymap, symbol));
     stroke.ok_or_else(|| failed(server, "no key makes this symbol"))
 }
@@ -261,7 +267,7 @@ fn type_strokes(
     root: WindowNumber,
     strokes: &[Stroke],
     shift: Option<u8>,
-) -> Result<(), Trouble> {
+) -> Result<(), ServerError> {
     let shift = |stroke: &Stroke| shift.filter(|_| stroke.is_shifted).map(Pressed::Key);
     let all = strokes.iter().flat_map(|it| shift(it).into_iter().chain([Pressed::Key(it.code)]));
     let all: BTreeSet<Pressed> = all.collect();
@@ -281,13 +287,13 @@ fn type_strokes(
     note(server, &all.into_iter().map(Record::Up).collect::<Vec<_>>())
 }
 
-fn press(server: &mut Server, root: WindowNumber, pressed: Pressed) -> Result<(), Trouble> {
+fn press(server: &mut Server, root: WindowNumber, pressed: Pressed) -> Result<(), ServerError> {
     note(server, &[Record::Down(pressed)])?;
     server.input.pressed.push(pressed);
     fake(server, root, pressed, true)
 }
 
-fn lift(server: &mut Server, root: WindowNumber, pressed: Pressed) -> Result<(), Trouble> {
+fn lift(server: &mut Server, root: WindowNumber, pressed: Pressed) -> Result<(), ServerError> {
     fake(server, root, pressed, false)?;
     server.input.pressed.retain(|it| *it != pressed);
     // Only what the server has done is taken off the list.
@@ -295,7 +301,7 @@ fn lift(server: &mut Server, root: WindowNumber, pressed: Pressed) -> Result<(),
     note(server, &[Record::Up(pressed)])
 }
 
-fn fake(server: &Server, root: WindowNumber, pressed: Pressed, is_down: bool) -> Result<(), Trouble> {
+fn fake(server: &Server, root: WindowNumber, pressed: Pressed, is_down: bool) -> Result<(), ServerError> {
     let (kind, detail) = match (pressed, is_down) {
         (Pressed::Key(code), true) => (KEY_PRESS_EVENT, code),
         (Pressed::Key(code), false) => (KEY_RELEASE_EVENT, code),
@@ -307,12 +313,12 @@ fn fake(server: &Server, root: WindowNumber, pressed: Pressed, is_down: bool) ->
 }
 
 /// Returns whether a key repeats while it is down: most modifiers do not.
-fn repeats(server: &Server, code: u8) -> Result<bool, Trouble> {
+fn repeats(server: &Server, code: u8) -> Result<bool, ServerError> {
     let repeats = server.connection.get_keyboard_control()?.reply()?.auto_repeats;
     Ok(repeats[usize::from(code / 8)] & 1 << (code % 8) != 0)
 }
 
-fn set_repeat(server: &Server, code: u8, mode: AutoRepeatMode) -> Result<(), Trouble> {
+fn set_repeat(server: &Server, code: u8, mode: AutoRepeatMode) -> Result<(), ServerError> {
     let change = ChangeKeyboardControlAux::new().key(u32::from(code)).auto_repeat_mode(mode);
     server.connection.change_keyboard_control(&change)?;
     Ok(())
@@ -326,13 +332,13 @@ fn shape(server: &Server) -> Option<String> {
     (!name.is_empty()).then_some(name)
 }
 
-fn note(server: &mut Server, records: &[Record]) -> Result<(), Trouble> {
+fn note(server: &mut Server, records: &[Record]) -> Result<(), ServerError> {
     match &mut server.input.guard {
         Some(guard) if !records.is_empty() => guard.note(records),
         _ => Ok(()),
     }
 }
 
-fn failed(server: &Server, why: &str) -> Trouble {
+fn failed(server: &Server, why: &str) -> ServerError {
     ScreenError::Failed { display: server.id.clone(), step: "the input", why: why.to_owned() }.into()
 }

@@ -9,8 +9,8 @@ use std::time::Instant;
 use x11rb::connection::Connection as _;
 use x11rb::protocol::xproto::{ConnectionExt as _, GetKeyboardMappingReply};
 
+use super::super::error::ServerError;
 use super::super::server::Server;
-use super::super::trouble::Trouble;
 use super::guard::Record;
 use super::state::{Binding, SETTLED};
 use crate::screen::KeySymbol;
@@ -40,7 +40,7 @@ pub(super) struct Keymap {
 
 impl Keymap {
     /// Reads the keys, for a layout that is in use.
-    pub(super) fn read(server: &Server, group: u8) -> Result<Self, Trouble> {
+    pub(super) fn read(server: &Server, group: u8) -> Result<Self, ServerError> {
         let setup = server.connection.setup();
         let (first, last) = (setup.min_keycode, setup.max_keycode);
         let count = last.saturating_sub(first).saturating_add(1);
@@ -94,7 +94,11 @@ impl Keymap {
 }
 
 /// Gives key codes the meanings that symbols need, as many of them as there is room for, in their order.
-pub(super) fn bind(server: &mut Server, keymap: &mut Keymap, wanted: &[KeySymbol]) -> Result<(), Trouble> {
+pub(super) fn bind(
+    server: &mut Server,
+    keymap: &mut Keymap,
+    wanted: &[KeySymbol],
+) -> Result<(), ServerError> {
     let mut spare = keymap.spare().into_iter();
     let mut changed = BTreeSet::new();
     let can_shift = keymap.shift.is_some();
@@ -154,7 +158,7 @@ pub(super) fn stroke(server: &mut Server, keymap: &Keymap, symbol: KeySymbol) ->
 }
 
 /// Takes the meanings away again.
-pub(super) fn unbind(server: &mut Server, codes: &[u8]) -> Result<(), Trouble> {
+pub(super) fn unbind(server: &mut Server, codes: &[u8]) -> Result<(), ServerError> {
     let mut codes = codes.to_vec();
     codes.sort_unstable();
     for run in runs(&codes) {
@@ -163,7 +167,7 @@ pub(super) fn unbind(server: &mut Server, codes: &[u8]) -> Result<(), Trouble> {
     Ok(())
 }
 
-fn change(server: &Server, first: u8, count: usize, width: u8, symbols: &[u32]) -> Result<(), Trouble> {
+fn change(server: &Server, first: u8, count: usize, width: u8, symbols: &[u32]) -> Result<(), ServerError> {
     let count = u8::try_from(count).unwrap_or(u8::MAX);
     server.connection.change_keyboard_mapping(count, first, width, symbols)?;
     Ok(())

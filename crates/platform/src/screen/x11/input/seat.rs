@@ -3,8 +3,8 @@
 use x11rb::protocol::sync::{ConnectionExt as _, Int64};
 use x11rb::protocol::xproto::{ConnectionExt as _, GrabMode, GrabStatus, KeyButMask, Window as WindowNumber};
 
+use super::super::error::ServerError;
 use super::super::server::Server;
-use super::super::trouble::Trouble;
 use crate::screen::{Point, ScreenError};
 
 /// How often the clocks are read again until they agree.
@@ -29,7 +29,7 @@ pub(super) struct Seat {
 
 /// Reads it. Only a window that is not shown is used to find out who has pointer and keyboard: the server says first that another
 /// has them, and gives them to nobody for such a window.
-pub(super) fn read(server: &Server, root: WindowNumber, hidden: WindowNumber) -> Result<Seat, Trouble> {
+pub(super) fn read(server: &Server, root: WindowNumber, hidden: WindowNumber) -> Result<Seat, ServerError> {
     let connection = &server.connection;
     let mode = GrabMode::ASYNC;
     let keyboard = connection.grab_keyboard(false, hidden, x11rb::CURRENT_TIME, mode, mode)?;
@@ -62,7 +62,7 @@ pub(super) fn read(server: &Server, root: WindowNumber, hidden: WindowNumber) ->
 }
 
 /// Returns for how long nobody but this has used pointer and keyboard; `None` if nobody has since.
-fn idle(server: &Server) -> Result<Option<u64>, Trouble> {
+fn idle(server: &Server) -> Result<Option<u64>, ServerError> {
     let used = read_clocks(server)?;
     Ok(match server.input.last_ms {
         Some(own) if used.last_from <= own => None,
@@ -71,7 +71,7 @@ fn idle(server: &Server) -> Result<Option<u64>, Trouble> {
 }
 
 /// Notes that this was the last to use pointer and keyboard.
-pub(super) fn note_own(server: &mut Server) -> Result<(), Trouble> {
+pub(super) fn note_own(server: &mut Server) -> Result<(), ServerError> {
     server.input.last_ms = Some(read_clocks(server)?.last_to);
     Ok(())
 }
@@ -83,8 +83,8 @@ struct LastUse {
     idle: i64,
 }
 
-fn read_clocks(server: &Server) -> Result<LastUse, Trouble> {
-    let missing = || -> Trouble {
+fn read_clocks(server: &Server) -> Result<LastUse, ServerError> {
+    let missing = || -> ServerError {
         ScreenError::Failed {
             display: server.id.clone(),
             step: "the look at who uses it",
@@ -112,7 +112,7 @@ fn read_clocks(server: &Server) -> Result<LastUse, Trouble> {
 }
 
 /// Finds the server's clocks.
-pub(super) fn find_counters(server: &mut Server) -> Result<(), Trouble> {
+pub(super) fn find_counters(server: &mut Server) -> Result<(), ServerError> {
     if server.input.counters.is_some() {
         return Ok(());
     }

@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use x11rb::protocol::res::{ClientIdMask, ClientIdSpec, ConnectionExt as _};
 use x11rb::protocol::xproto::{AtomEnum, ConnectionExt as _, Window as WindowNumber};
 
+use super::super::error::ServerError;
 use super::super::scene::{PlacedWindow, owner};
 use super::super::server::Server;
 use super::super::text;
 use super::super::told::gone;
-use super::super::trouble::Trouble;
 use crate::screen::ancestry::program_name;
 use crate::screen::{InnerProcess, Point, Receiver};
 
@@ -24,14 +24,14 @@ pub(super) fn at_point(
     root: WindowNumber,
     windows: &[PlacedWindow],
     point: Point,
-) -> Result<Receiver, Trouble> {
+) -> Result<Receiver, ServerError> {
     let (Ok(x), Ok(y)) = (i16::try_from(point.x), i16::try_from(point.y)) else {
         return Ok(Receiver::default());
     };
     let (mut chain, mut within) = (Vec::new(), root);
     for _ in 0..MAX_DEPTH {
         let asked = server.connection.translate_coordinates(root, within, x, y)?;
-        let Some(found) = gone(asked.reply().map_err(Trouble::from))? else { break };
+        let Some(found) = gone(asked.reply().map_err(ServerError::from))? else { break };
         if found.child == x11rb::NONE {
             break;
         }
@@ -53,7 +53,7 @@ pub(super) fn focus(
     root: WindowNumber,
     windows: &[PlacedWindow],
     at_pointer: &Receiver,
-) -> Result<Receiver, Trouble> {
+) -> Result<Receiver, ServerError> {
     let focus = server.connection.get_input_focus()?.reply()?.focus;
     if focus == AT_POINTER {
         return Ok(at_pointer.clone());
@@ -64,7 +64,7 @@ pub(super) fn focus(
     let (mut chain, mut at) = (vec![focus], focus);
     for _ in 0..MAX_DEPTH {
         let asked = server.connection.query_tree(at)?;
-        let Some(tree) = gone(asked.reply().map_err(Trouble::from))? else { break };
+        let Some(tree) = gone(asked.reply().map_err(ServerError::from))? else { break };
         if tree.parent == root || tree.parent == x11rb::NONE {
             break;
         }
@@ -87,7 +87,7 @@ fn inner(
     windows: &[PlacedWindow],
     window: Option<usize>,
     chain: &[WindowNumber],
-) -> Result<Vec<InnerProcess>, Trouble> {
+) -> Result<Vec<InnerProcess>, ServerError> {
     let placed = window.map(|at| &windows[at]);
     let own: BTreeSet<u32> =
         placed.iter().flat_map(|it| [it.number, it.top]).map(|number| owner(server, number)).collect();
@@ -97,7 +97,7 @@ fn inner(
     for number in others {
         let asked =
             server.connection.get_property(false, number, AtomEnum::WM_CLASS, AtomEnum::ANY, 0, 64)?;
-        let class = gone(asked.reply().map_err(Trouble::from))?.map(|it| it.value).unwrap_or_default();
+        let class = gone(asked.reply().map_err(ServerError::from))?.map(|it| it.value).unwrap_or_default();
         let app = text::class(&class);
         let pid = pid_of(server, owner(server, number))?;
         found.push(InnerProcess {
@@ -110,12 +110,12 @@ fn inner(
 }
 
 /// Returns the process of a client of the server, where the server shows it.
-pub(in super::super) fn pid_of(server: &Server, client: u32) -> Result<Option<u32>, Trouble> {
+pub(in super::super) fn pid_of(server: &Server, client: u32) -> Result<Option<u32>, ServerError> {
     if !server.abilities.processes {
         return Ok(None);
     }
     let specs = [ClientIdSpec { client, mask: ClientIdMask::LOCAL_CLIENT_PID }];
     let asked = server.connection.res_query_client_ids(&specs)?;
-    let ids = gone(asked.reply().map_err(Trouble::from))?.map(|reply| reply.ids).unwrap_or_default();
+    let ids = gone(asked.reply().map_err(ServerError::from))?.map(|reply| reply.ids).unwrap_or_default();
     Ok(ids.first().and_then(|id| id.value.first().copied()).filter(|pid| *pid > 0))
 }

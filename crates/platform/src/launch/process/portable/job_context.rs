@@ -17,7 +17,7 @@ const MAX_AGE_OF_TASKS: Duration = Duration::from_secs(5);
 
 /// What every job of this launcher uses.
 #[derive(Debug)]
-pub(in super::super) struct Kit {
+pub(in super::super) struct JobContext {
     /// `/dev/null`, for reading and writing.
     pub(in super::super) null: OwnedFd,
     /// This program, which a sandbox starts first.
@@ -28,7 +28,7 @@ pub(in super::super) struct Kit {
     tasks: Option<(Instant, u64)>,
 }
 
-impl Kit {
+impl JobContext {
     pub(in super::super) fn new() -> io::Result<Self> {
         Ok(Self {
             null: rustix::fs::open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?,

@@ -1,12 +1,12 @@
-//! What can go wrong at the door, so that callers can branch on it.
+//! What can go wrong where files are opened and changed, so that callers can branch on it.
 
 use std::io;
 
 use super::{FileKind, PathProblem};
 
-/// Why the door stayed closed.
+/// Why a file was not opened or changed.
 #[derive(Debug, thiserror::Error)]
-pub enum DoorError {
+pub enum FileError {
     /// Nothing has that name.
     #[error("it does not exist")]
     NotFound,

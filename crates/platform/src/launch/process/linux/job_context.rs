@@ -67,7 +67,7 @@ impl SystemPlace {
 
 /// What every job of this launcher uses.
 #[derive(Debug)]
-pub(in super::super) struct Kit {
+pub(in super::super) struct JobContext {
     /// `/dev/null`, for reading and writing.
     pub(in super::super) null: OwnedFd,
     /// The user that this is, whom each sandbox maps to itself.
@@ -94,7 +94,7 @@ pub(in super::super) struct Kit {
     pub(super) group: Option<Rc<JobGroup>>,
 }
 
-impl Kit {
+impl JobContext {
     pub(in super::super) fn new() -> io::Result<Self> {
         let owner = Owner::current();
         let places = SYSTEM.iter().map(PathBuf::from).chain([visible_groups()]);

@@ -10,7 +10,7 @@ use crate::screen::ScreenError;
 
 /// What went wrong.
 #[derive(Debug)]
-pub(super) enum Trouble {
+pub(super) enum ServerError {
     /// The connection is of no use any more.
     Connection(ConnectionError),
     /// The server refused a request.
@@ -21,7 +21,7 @@ pub(super) enum Trouble {
     Clear(ScreenError),
 }
 
-impl Trouble {
+impl ServerError {
     /// Returns whether the connection must be given up.
     pub(super) fn is_fatal(&self) -> bool {
         match self {
@@ -72,13 +72,13 @@ impl Trouble {
     }
 }
 
-impl From<ConnectionError> for Trouble {
+impl From<ConnectionError> for ServerError {
     fn from(error: ConnectionError) -> Self {
         Self::Connection(error)
     }
 }
 
-impl From<ReplyError> for Trouble {
+impl From<ReplyError> for ServerError {
     fn from(error: ReplyError) -> Self {
         match error {
             ReplyError::ConnectionError(error) => Self::Connection(error),
@@ -87,7 +87,7 @@ impl From<ReplyError> for Trouble {
     }
 }
 
-impl From<ReplyOrIdError> for Trouble {
+impl From<ReplyOrIdError> for ServerError {
     fn from(error: ReplyOrIdError) -> Self {
         match error {
             // A connection without numbers left serves no more; a new one does.
@@ -98,7 +98,7 @@ impl From<ReplyOrIdError> for Trouble {
     }
 }
 
-impl From<ScreenError> for Trouble {
+impl From<ScreenError> for ServerError {
     fn from(error: ScreenError) -> Self {
         Self::Clear(error)
     }
