@@ -63,9 +63,14 @@ impl Session {
         outcome(&self.client.call("computer_operation", request).await)
     }
 
-    /// Sends a request that must succeed, and returns its `data`.
+    /// Sends a request that must succeed, and returns its `data`. Where pointer and keyboard were used just now, as those of a new
+    /// display are, it asks again, as the answer says.
     async fn does(&mut self, op: &str, target: Option<&str>, input: Value) -> Value {
-        let answer = self.ask(op, target, input.clone()).await;
+        let answer = eventually_some("pointer and keyboard rest", async || {
+            let answer = self.ask(op, target, input.clone()).await;
+            (answer["error"]["code"] != "user_active").then_some(answer)
+        })
+        .await;
         assert_eq!(answer["ok"], true, "{op} {target:?} {input}: {answer:#}");
         data(&answer).clone()
     }
