@@ -114,6 +114,9 @@ impl Desktop {
                 .env("AT_SPI_BUS_ADDRESS", &address)
                 // Without a bus of the session Qt shows no elements.
                 .env("DBUS_SESSION_BUS_ADDRESS", &address)
+                // Chromium looks for them.
+                .env("ACCESSIBILITY_ENABLED", "1")
+                .env("GNOME_ACCESSIBILITY", "1")
                 .env("QT_QPA_PLATFORM", "xcb")
                 .env("QT_LINUX_ACCESSIBILITY_ALWAYS_ON", "1");
         }
@@ -276,7 +279,8 @@ fn start_bus(folder: &Path, address: &str) -> Program {
     let config = format!(
         "<busconfig><type>session</type><listen>{address}</listen><auth>EXTERNAL</auth>\
          <servicedir>{}</servicedir><policy context=\"default\"><allow send_destination=\"*\" eavesdrop=\"true\"/>\
-         <allow eavesdrop=\"true\"/><allow own=\"*\"/></policy></busconfig>",
+         <allow eavesdrop=\"true\"/><allow own=\"*\"/></policy>\
+         <limit name=\"max_replies_per_connection\">50000</limit></busconfig>",
         services.display()
     );
     let file = folder.join("bus.conf");

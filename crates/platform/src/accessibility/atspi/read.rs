@@ -293,7 +293,12 @@ async fn grow(
                 let there = cached.len();
                 let is_short = *count < 0 || usize::try_from(*count).is_ok_and(|count| count > there);
                 // Of some of those that do not show a cache has no order.
-                let is_read = is_short && is_read(tree.elements[*at].role, *states) || has_no_order(cached);
+                let element = &tree.elements[*at];
+                // The items of a combo box can be selected while it is closed.
+                let is_in_combo =
+                    element.parent.is_some_and(|outer| tree.elements[outer].role == Role::ComboBox);
+                let is_wanted = is_in_combo || is_read(element.role, *states);
+                let is_read = is_short && is_wanted || has_no_order(cached);
                 is_read && !is_too_large(*count, *states)
             })
             .map(|(at, ..)| tree.elements[*at].id.clone())
