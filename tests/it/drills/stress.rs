@@ -1,7 +1,7 @@
 //! The drills that no test of a family runs.
 
 use super::run_drill;
-use crate::needs::require_program;
+use crate::needs::{lacks_full_sandbox, require_program};
 
 #[test]
 fn what_was_answered_is_not_lost_when_the_service_is_killed_at_any_moment() {
@@ -11,6 +11,14 @@ fn what_was_answered_is_not_lost_when_the_service_is_killed_at_any_moment() {
 #[test]
 fn a_full_and_a_read_only_disk_refuse_effects_and_are_over_with_their_cause() {
     run_drill("disks", &[]);
+}
+
+#[test]
+fn commands_reach_hosts_by_the_proxy_almost_as_fast_as_directly() {
+    if lacks_full_sandbox() {
+        return;
+    }
+    run_drill("egress", &["curl"]);
 }
 
 // A library before the system's moves the clock.
