@@ -153,7 +153,7 @@ impl Service {
             };
             // Its row in the history says what became of it.
             let outcome = Arc::clone(&self).take_back(&caller, &unfinished.scope, &unfinished.id).await;
-            // Where the disk is full, a later request tries it again.
+            // Where the disk is full, or time was short, a later request tries it again.
             if outcome.result.err().is_some_and(|failure| batch::may_pass(&failure)) {
                 self.batches.notes().tried.insert(unfinished.id, Instant::now());
             } else {

@@ -101,7 +101,9 @@ pub use holes::next_data;
 pub use opened::ReadableFile;
 pub use own_file::{FileStamp, OwnFileError, Secrecy, open_own_file, read_own_file};
 pub use ownership::{OtherUsers, Owner, Ownership};
-pub use private::{create_private_file, new_private_file, replace_file, replace_private_file};
+pub use private::{
+    create_private_file, new_private_file, replace_file, replace_private_file, write_private_file,
+};
 pub use protection::Protection;
 pub use rel_path::{PathProblem, RelPath};
 pub use remove_tree::remove_tree;

@@ -44,13 +44,28 @@ pub fn replace_private_file(path: &Path, content: &[u8]) -> io::Result<()> {
 /// # Errors
 /// Those of the file system; the old file is then untouched.
 pub fn replace_file(path: &Path, content: &[u8], mode: u32) -> io::Result<()> {
+    replace_with(path, |file, temporary| {
+        file.write_all(content)?;
+        set_mode(temporary, mode)
+    })
+}
+
+/// Creates a private file (0600), or replaces it, with what `write` puts there. It has the name only once all of that is
+/// on disk: whenever the process or the computer ends, it is there as a whole or not at all.
+///
+/// # Errors
+/// Those of the file system and of `write`; an old file is then untouched.
+pub fn write_private_file(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
+    replace_with(path, |file, _| write(file))
+}
+
+fn replace_with(path: &Path, write: impl FnOnce(&mut File, &Path) -> io::Result<()>) -> io::Result<()> {
     let folder = path.parent().ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
     let name = path.file_name().ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
     let temporary = folder.join(format!(".{}.{}", name.to_string_lossy(), bailiwick_contract::id::new_id()));
+    let mut file = new_private_file(&temporary)?;
     let written = (|| {
-        let mut file = new_private_file(&temporary)?;
-        file.write_all(content)?;
-        set_mode(&temporary, mode)?;
+        write(&mut file, &temporary)?;
         file.sync_all()?;
         fs::rename(&temporary, path)?;
         sync_folder(folder)

@@ -19,7 +19,7 @@ use bailiwick_contract::{id, time};
 use bailiwick_platform::fs::modes::{DirBuilderExt, sync_folder};
 use bailiwick_platform::fs::{
     FileError, RelPath, RetainedFolder, RetentionClock, RetentionLimits, Root, Secrecy, new_private_file,
-    open_own_file,
+    open_own_file, write_private_file,
 };
 
 use super::chunks::{Chunks, MIN_CUT_BYTES};
@@ -501,36 +501,28 @@ fn path_key(scope: &str, path: &str) -> String {
     key
 }
 
-/// Writes a record with its contents, and waits until it is on disk. One that a crash cut off cannot be read, and so
-/// is none.
+/// Writes a record with its contents, and waits until it is on disk. It has its name only then: a change that was not
+/// begun yet must not look like one whose contents are damaged.
 pub(super) fn write_record<'a>(
     part: &Path,
     record: &Record,
     json: &[u8],
-    contents: impl Iterator<Item = &'a [u8]>,
+    contents: impl Iterator<Item = &'a [u8]> + Clone,
 ) -> io::Result<()> {
     let log = part.join("log");
-    let path = log.join(&record.undo_id);
-    let mut file = match new_private_file(&path) {
+    let write = || {
+        write_private_file(&log.join(&record.undo_id), |file| {
+            file.write_all(json)?;
+            contents.clone().try_for_each(|content| file.write_all(content))
+        })
+    };
+    match write() {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             create_folder(&log)?;
             sync_folder(part)?;
-            new_private_file(&path)?
+            write()?;
         }
         other => other?,
-    };
-    let written = (|| {
-        file.write_all(json)?;
-        for content in contents {
-            file.write_all(content)?;
-        }
-        file.sync_all()?;
-        sync_folder(&log)
-    })();
-    if written.is_err() {
-        // It is ours alone, and goes with its part.
-        let _ = fs::remove_file(&path);
-        return written;
     }
     for kept in &record.files {
         for path in std::iter::once(&kept.path).chain(&kept.moved_from) {

@@ -390,6 +390,29 @@ fn what_a_kill_leaves_between_chunks_and_change_is_shared_or_goes_with_its_part(
 }
 
 #[test]
+fn a_record_is_there_only_with_all_its_contents() {
+    let (state, store) = temporary();
+    let part = store.changes.reserve(10_000, &store.clock).expect("there is room");
+    let undo_id = id::new_id();
+    let (change, mut stored) = (change("a", b"before"), StoredContents::default());
+    let mut chunks = Chunks::new(None, "app", &undo_id);
+    let files = vec![stored_file(&change, &mut stored, &mut chunks)];
+    let record = new_record(&undo_id, by("file.write"), files, Vec::new(), None);
+    let looks = std::cell::Cell::new(0);
+    let contents = stored.pieces.iter().map(|piece| {
+        // As if the process ended before this piece is written.
+        assert!(store.record("app", &undo_id).is_none());
+        assert!(store.all_changes_since(i64::MIN, |_| ControlFlow::Continue(true)).is_empty());
+        looks.set(looks.get() + 1);
+        &piece[..]
+    });
+    write_record(&part, &record, &to_line(&record).expect("it is small"), contents).expect("written");
+    assert!(looks.get() > 0);
+    assert!(content_of(&store, &undo_id).as_deref() == Some(b"before"));
+    bailiwick_platform::fs::remove_tree(&state).expect("it was made above");
+}
+
+#[test]
 fn no_scope_shares_chunks_with_another() {
     let (state, store) = temporary();
     let content = noise(5, 400_000);

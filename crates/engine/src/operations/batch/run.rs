@@ -255,7 +255,7 @@ impl Batch {
             None => Ok(BTreeSet::new()),
             Some(_) => self.take_back().await,
         };
-        // A later request tries again where the disk is full.
+        // A later request tries again where that may help.
         let is_tried_again = undone.as_ref().is_err_and(may_pass);
         if let Some(journal) = self.journal.filter(|_| !is_tried_again) {
             journal.end();
@@ -314,9 +314,10 @@ impl Batch {
     }
 }
 
-/// Returns whether taking back has failed for now: for want of room, or of a history that can be written.
+/// Returns whether taking back has failed for now: for want of room, of time, or of a history that can be written.
 pub fn may_pass(failure: &Failure) -> bool {
-    failure.details.contains_key("disk") || failure.code == ErrorCode::ProviderUnavailable
+    use ErrorCode::{Cancelled, ProviderUnavailable, Timeout};
+    failure.details.contains_key("disk") || [Cancelled, ProviderUnavailable, Timeout].contains(&failure.code)
 }
 
 /// Creates the request that takes the changes of a batch back.
