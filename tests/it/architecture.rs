@@ -1,6 +1,6 @@
 //! The rules of the house, held by reading the source: layers, fences, one file for one operation.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 use bailiwick::operations::FAMILIES;
@@ -303,6 +303,29 @@ fn climbs_to_the_crate(file: &SourceFile, depth: usize) -> Vec<String> {
     problems
 }
 
+/// Families share what is in layers above them. Where one uses another, that one does not use it.
+#[test]
+fn no_two_families_use_each_other() {
+    let used = Regex::new(r"\b(?:crate::operations|super::super)::([a-z_]+)").expect("a good pattern");
+    let names: BTreeSet<&str> = FAMILIES.iter().map(|family| family.name).collect();
+    let mut uses: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for file in rust_files("crates/engine/src/operations") {
+        let family = file.module_path().get(2).cloned().unwrap_or_default();
+        let found = used.captures_iter(&file.code).map(|found| found[1].to_owned());
+        uses.entry(family.clone())
+            .or_default()
+            .extend(found.filter(|it| *it != family && names.contains(&it[..])));
+    }
+    assert!(uses["menu"].contains("ui"), "the uses were not read");
+    // Takes away whoever uses nobody that is left, until nobody is left, or only a circle.
+    while let Some(family) =
+        uses.iter().find(|(_, used)| used.iter().all(|it| !uses.contains_key(it))).map(|it| it.0.clone())
+    {
+        uses.remove(&family);
+    }
+    assert!(uses.is_empty(), "families that use each other: {uses:?}");
+}
+
 #[test]
 fn fenced_names_stay_inside_their_fences() {
     let sources = sources();
@@ -510,7 +533,7 @@ const REFUSALS_AFTER_THE_POLICY: &[(&str, &str)] = &[
         "windows are judged at the instant when their elements are read",
     ),
     (
-        "crates/engine/src/operations/command/commit.rs",
+        "crates/engine/src/programs/commit.rs",
         "whether approved changes may still be written is known when they are taken over",
     ),
     ("crates/providers/src/command/environment.rs", "variables are judged where the environment is built"),

@@ -6,6 +6,8 @@
 #![forbid(unsafe_code)]
 
 pub mod registry;
+pub mod changes;
+pub mod programs;
 pub mod operations;
 pub mod requests;
 pub mod service;

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::operations::file::warn_of_changes;
+use crate::changes::warn_of_changes;
 use crate::registry::{Context, Entry, OperationFuture, Request, RunForm};
 use bailiwick_contract::{
     Caller, Cancel, Effect, ErrorCode, Failure, Json, Outcome, Progress, ScopeNeed, Threads,

@@ -11,8 +11,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::Service;
 use super::handle::Origin;
-use crate::operations::batch::{self, FoundBatches};
-use crate::operations::command::keep_cut_off;
+use crate::changes::{self, FoundBatches};
+use crate::operations::batch;
+use crate::programs::keep_cut_off;
 use crate::registry::Submit;
 use crate::requests;
 use bailiwick_contract::{
@@ -78,7 +79,7 @@ const TRY_AGAIN: Duration = Duration::from_secs(10);
 impl BatchWatch {
     /// Watches the batches that are written down below a state folder.
     pub fn below(state: &Path) -> Self {
-        let folder = batch::folder(state);
+        let folder = changes::folder(state);
         Self { folder, notes: Mutex::default(), recovery: tokio::sync::Mutex::default() }
     }
 
@@ -97,7 +98,7 @@ impl BatchWatch {
 impl WatchNotes {
     fn is_to_look(&self, stamp: FileStamp, now: Instant) -> bool {
         let has_looked = self.looked.is_some_and(|(before, at)| before == stamp && now < at + LOOK_AGAIN);
-        self.settled != Some((stamp, batch::left_journals())) && !has_looked
+        self.settled != Some((stamp, changes::left_journals())) && !has_looked
     }
 
     /// Notes what was found there when the folder had this stamp.
@@ -127,13 +128,13 @@ impl Service {
     pub(super) async fn take_back_batches(self: Arc<Self>) {
         let _one_at_a_time = self.batches.recovery.lock().await;
         let Some(stamp) = self.batches.unseen() else { return };
-        let left = batch::left_journals();
+        let left = changes::left_journals();
         let in_force = self.in_force();
         let found = tokio::task::spawn_blocking(move || {
             let state = &in_force.facts.dirs.state;
             // First: a batch takes back what its command has changed.
             let are_commands_running = keep_cut_off(state, &in_force.scopes);
-            let mut found = batch::find_batches(state);
+            let mut found = changes::find_batches(state);
             found.are_some_running |= are_commands_running;
             found
         });
@@ -154,7 +155,7 @@ impl Service {
             // Its row in the history says what became of it.
             let outcome = Arc::clone(&self).take_back(&caller, &unfinished.scope, &unfinished.id).await;
             // Where the disk is full, or time was short, a later request tries it again.
-            if outcome.result.err().is_some_and(|failure| batch::may_pass(&failure)) {
+            if outcome.result.err().is_some_and(|failure| changes::may_pass(&failure)) {
                 self.batches.notes().tried.insert(unfinished.id, Instant::now());
             } else {
                 unfinished.end();
@@ -176,13 +177,13 @@ mod tests {
         let (mut notes, now) = (WatchNotes::default(), Instant::now());
         assert!(notes.is_to_look(one, now), "at first");
         let running = FoundBatches { are_some_running: true, ..FoundBatches::default() };
-        notes.note((one, batch::left_journals()), &running);
+        notes.note((one, changes::left_journals()), &running);
         assert!(notes.is_to_look(one, now), "as long as what was found is taken back");
         notes.looked = Some((one, now));
         assert!(!notes.is_to_look(one, now + LOOK_AGAIN / 2));
         assert!(notes.is_to_look(other, now + LOOK_AGAIN / 2), "it was changed");
         assert!(notes.is_to_look(one, now + LOOK_AGAIN));
-        notes.note((one, batch::left_journals()), &FoundBatches::default());
+        notes.note((one, changes::left_journals()), &FoundBatches::default());
         assert!(!notes.is_to_look(one, now + LOOK_AGAIN), "nothing runs there");
     }
 

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use bailiwick_contract::time::parse_rfc3339;
 use bailiwick_contract::{Envelope, ErrorCode, Failure};
-use bailiwick_engine::operations::command::has_unfinished;
+use bailiwick_engine::programs::has_unfinished;
 
 use super::super::ask;
 use super::super::printer::{Printer, Report, one_line, printable, table, to_user};

@@ -6,7 +6,7 @@ use crate::registry::prelude::*;
 use bailiwick_contract::{CommandInput, time};
 
 use super::super::display::owner;
-use super::super::process::{Options, ProcessOrder, ProcessStart, Stdin, begin};
+use crate::programs::{Options, ProcessOrder, ProcessStart, Stdin, begin};
 
 /// The operation.
 pub struct Op;

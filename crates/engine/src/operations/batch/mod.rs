@@ -1,13 +1,11 @@
 //! `batch.*`: several requests as one change.
 
-mod journal;
 mod run;
 mod steps;
 
 use crate::registry::{Entry, Family};
 
-pub use journal::{FoundBatches, Journal, UnfinishedBatch, find_batches, folder, left_journals};
-pub use run::{may_pass, undo_request};
+pub use run::undo_request;
 
 /// The family's table.
 pub static FAMILY: Family = Family {

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::journal::Journal;
 use super::steps::{PlannedStep, Step};
+use crate::changes::{Journal, may_pass};
 use crate::registry::prelude::*;
 use crate::registry::{Providers, Submit};
 use bailiwick_contract::{Caller, Envelope, ErrorCode, Outcome};
@@ -312,12 +312,6 @@ impl Batch {
             Err(failure) => Err(failure),
         }
     }
-}
-
-/// Returns whether taking back has failed for now: for want of room, of time, or of a history that can be written.
-pub fn may_pass(failure: &Failure) -> bool {
-    use ErrorCode::{Cancelled, ProviderUnavailable, Timeout};
-    failure.details.contains_key("disk") || [Cancelled, ProviderUnavailable, Timeout].contains(&failure.code)
 }
 
 /// Creates the request that takes the changes of a batch back.

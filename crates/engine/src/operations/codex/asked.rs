@@ -5,7 +5,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::operations::command::{PlannedCommand, Sandbox, plan_of};
+use crate::programs::{PlannedCommand, Sandbox, plan_of};
 use crate::registry::Context;
 use bailiwick_contract::{Capability, CommandInput, ErrorCode, Failure};
 use bailiwick_policy::command::Grant;

@@ -1,6 +1,6 @@
 //! `codex.list`: the runs that were started in a scope, and the sessions that can be gone on with.
 
-use crate::operations::process::{ProcessStatus, of_status};
+use crate::programs::{ProcessStatus, of_status};
 use crate::registry::prelude::*;
 use bailiwick_contract::{ErrorCode, time};
 use bailiwick_providers::codex::{Mode, sessions};

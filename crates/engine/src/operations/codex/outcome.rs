@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::operations::command::{CommandChanges, PlannedCommand, Sandbox};
+use crate::programs::{CommandChanges, PlannedCommand, Sandbox};
 use bailiwick_contract::Detail;
 use bailiwick_providers::codex::{CommandRow, Events, FileRow, ToolCall, Usage};
 

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::operations::command::Sandbox;
-use crate::operations::process::{ProcessStatus, of_status, warn_of_what_is_left};
+use crate::programs::Sandbox;
+use crate::programs::{ProcessStatus, of_status, warn_of_what_is_left};
 use crate::registry::prelude::*;
 use bailiwick_contract::{Detail, ErrorCode, id, signal, time};
 use bailiwick_providers::codex::{Record, Step, is_session_id};

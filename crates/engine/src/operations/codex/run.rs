@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::operations::command::{CommandCoverage, Sandbox};
+use crate::programs::{CommandCoverage, Sandbox};
 use crate::registry::ConditionalNeeds;
 use crate::registry::prelude::*;
 use bailiwick_contract::signal;

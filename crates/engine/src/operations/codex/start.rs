@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::operations::command::{PlannedCommand, Sandbox, warn_of_process};
-use crate::operations::process::lifetime;
+use crate::programs::lifetime;
+use crate::programs::{PlannedCommand, Sandbox, warn_of_process};
 use crate::registry::ConditionalNeeds;
 use crate::registry::prelude::*;
 use bailiwick_contract::{ErrorCode, time};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::operations::process::{ProcessStatus, of_status, warn_of_what_is_left};
+use crate::programs::{ProcessStatus, of_status, warn_of_what_is_left};
 use crate::registry::prelude::*;
 
 use super::told::CodexProcess;

@@ -6,7 +6,7 @@ use crate::registry::prelude::*;
 use crate::registry::{Preview, PreviewResult};
 use bailiwick_contract::CommandInput;
 
-use super::{CommandOutput, Encoding, Execution, execute, input_bytes, preview};
+use crate::programs::{CommandOutput, Encoding, Execution, execute, input_bytes, preview};
 
 /// The operation.
 pub struct Op;

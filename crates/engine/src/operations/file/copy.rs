@@ -4,8 +4,8 @@ use crate::registry::prelude::*;
 use bailiwick_providers::file::{CopySource, FileLocation, Locks, ReplacedContent, Slot, Transfer, copy};
 use bailiwick_providers::versions::{FileChange, Location, Relocation};
 
-use super::kept::{self, Undo};
 use super::r#move::{Input, Options, Output, destination, new_place, output};
+use crate::changes::{self, Undo};
 
 /// The operation.
 pub struct Op;
@@ -63,7 +63,7 @@ fn keep(
     let (Some(new), true) = (change.new, undo.is_wanted()) else { return Ok(None) };
     let path = to.path.shown();
     let before = match change.old {
-        Some(old) if old.is_plain() => kept::read(to, &cx.cancel).map(|(_, before)| before),
+        Some(old) if old.is_plain() => changes::read(to, &cx.cancel).map(|(_, before)| before),
         Some(_) | None => None,
     };
     if let Some(version) = change.new_version
@@ -77,7 +77,7 @@ fn keep(
         to: Location::Kept(0),
         version: new.version.clone(),
     };
-    let file = kept::whole_file(path.clone(), change.old, Some(new.version.clone()));
+    let file = changes::whole_file(path.clone(), change.old, Some(new.version.clone()));
     let Some(old) = change.old else { return undo.moves(vec![file], vec![away]).map(|()| None) };
     let back = Relocation { from: Location::Kept(0), to: Location::Path(path), version: old.version.clone() };
     undo.whole(old.disk_bytes(), vec![file], vec![away, back])

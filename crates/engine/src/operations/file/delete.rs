@@ -4,7 +4,7 @@ use crate::registry::prelude::*;
 use bailiwick_platform::fs::FileKind;
 use bailiwick_providers::file::{FileLocation, Locks, Removal, remove};
 
-use super::kept::Undo;
+use crate::changes::Undo;
 
 /// The operation.
 pub struct Op;

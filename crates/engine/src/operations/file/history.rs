@@ -5,7 +5,7 @@ use bailiwick_contract::time;
 use bailiwick_providers::file::content_version;
 use bailiwick_providers::versions::VersionStore;
 
-use super::kept;
+use crate::changes;
 
 /// The operation.
 pub struct Op;
@@ -79,7 +79,7 @@ impl Operation for Op {
 impl RunBlocking for Op {
     fn run(cx: &Context, permit: &Permit, _: &NoFields, _: &NoFields) -> Result<Output, Failure> {
         let path = permit.path().shown();
-        let scope = kept::scope_key(permit);
+        let scope = changes::scope_key(permit);
         let mut room = permit.limits().max_output_bytes.saturating_sub(400 + path.len());
         let mut output =
             Output { path: path.clone(), versions: Vec::new(), truncated: false, next_cursor: None };

@@ -5,7 +5,6 @@ mod create;
 mod delete;
 mod find;
 mod history;
-mod kept;
 mod list;
 mod mkdir;
 mod r#move;
@@ -15,8 +14,6 @@ mod patch_run;
 mod read;
 mod read_many;
 mod restore;
-mod restore_tree;
-mod restore_whole;
 mod search;
 mod stat;
 mod syntax_check;
@@ -24,11 +21,6 @@ mod tree;
 mod write;
 
 use crate::registry::{Entry, Family};
-
-pub use kept::scope_key;
-pub use kept::warn_of_changes;
-pub use restore::{RestoredFile, not_kept, restore_changes, restore_changes_after};
-pub use restore_tree::{apply_whole, check_origin};
 
 /// The family's table.
 pub static FAMILY: Family = Family {

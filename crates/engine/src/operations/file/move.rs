@@ -9,7 +9,7 @@ use bailiwick_providers::file::{
 };
 use bailiwick_providers::versions::{FileChange, Location, Relocation, StoredFile};
 
-use super::kept::{self, Undo};
+use crate::changes::{self, Undo};
 
 /// The operation.
 pub struct Op;
@@ -111,7 +111,7 @@ fn keep(
 ) -> Result<Option<Slot>, Failure> {
     let (Some(new), true) = (change.new, undo.is_wanted()) else { return Ok(None) };
     let (old_path, path) = (from.path.shown(), to.path.shown());
-    let before = if new.is_plain() { kept::read(from, &cx.cancel) } else { None };
+    let before = if new.is_plain() { changes::read(from, &cx.cancel) } else { None };
     let back = Relocation {
         from: Location::Path(path.clone()),
         to: Location::Path(old_path.clone()),
@@ -137,7 +137,7 @@ fn keep(
     };
     if let Some((version, before)) = before
         && old.is_plain()
-        && let Some((_, replaced)) = kept::read(to, &cx.cancel)
+        && let Some((_, replaced)) = changes::read(to, &cx.cancel)
     {
         // Two files then have other contents: one is gone, and one has the content of the other.
         let gone = FileChange { path: old_path, moved_from: None, before: Some(before), version_after: None };
@@ -150,7 +150,7 @@ fn keep(
         to: Location::Path(path.clone()),
         version: old.version.clone(),
     };
-    let files = vec![moved(path.clone()), kept::whole_file(path, Some(old), Some(new.version.clone()))];
+    let files = vec![moved(path.clone()), changes::whole_file(path, Some(old), Some(new.version.clone()))];
     undo.whole(old.disk_bytes(), files, vec![back, restored])
 }
 

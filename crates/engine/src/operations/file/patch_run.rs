@@ -18,10 +18,10 @@ use bailiwick_providers::file::{
 use bailiwick_providers::syntax::{Region, Side};
 use bailiwick_providers::versions::{Before, FileChange};
 
-use super::kept::{self, Undo};
 use super::patch::{self, Action, File, FileResult, Options, Output};
 use super::patch_plan::{Change, FilePlan};
 use super::syntax_check::{Subject, around};
+use crate::changes::{self, Undo};
 
 /// How often a file that others change meanwhile is read again.
 const ATTEMPTS: usize = 8;
@@ -230,7 +230,7 @@ impl Runner<'_> {
         let (done, undo_id) = undo.settle(perform(steps, held, &self.cx.cancel))?;
         for it in ready {
             if let Some(version) = &it.changed.version {
-                kept::has_written(self.cx, self.permit, it.changed.path.clone(), version);
+                changes::has_written(self.cx, self.permit, it.changed.path.clone(), version);
             }
         }
         for StepResult { warnings, .. } in done {
@@ -287,7 +287,7 @@ impl Runner<'_> {
         let Some(version) = if_version.filter(|_| mergeable && failure.rule() == Some("if-version")) else {
             return Err(failure);
         };
-        match kept::content_of_version(self.cx, self.permit, &place.path.shown(), version) {
+        match changes::content_of_version(self.cx, self.permit, &place.path.shown(), version) {
             None => Err(failure),
             Some(base) => Ok((current(place, None, &self.cx.cancel)?, Some(base))),
         }
@@ -309,7 +309,7 @@ impl Runner<'_> {
         })?;
         let basis = match &plan.if_version {
             Some(_) => Basis::Current,
-            None => kept::basis(self.cx, self.permit, &site_path(&site).shown(), &found.version),
+            None => changes::basis(self.cx, self.permit, &site_path(&site).shown(), &found.version),
         };
         let (edits, mode) = match &plan.change {
             Change::Texts(edits) => (Edits::Texts(edits), None),
@@ -459,7 +459,7 @@ fn delete(site: Site, content: Option<&str>, found: CurrentFile) -> Result<Patch
     };
     let version = found.version.clone();
     let text = Text::decode(found.bytes.clone()).ok();
-    let before = kept::before(found);
+    let before = changes::before(found);
     if let Some(content) = content {
         let plain = |text: &str| text.replace("\r\n", "\n").trim_end_matches('\n').to_owned();
         if text.as_ref().is_none_or(|text| plain(text.content()) != plain(content)) {

@@ -13,7 +13,7 @@ use bailiwick_providers::file::{
     read_content, read_content_cached, read_image,
 };
 
-use super::kept;
+use crate::changes;
 
 /// The operation.
 pub struct Op;
@@ -267,10 +267,10 @@ impl ReadResult {
     /// Remembers what was read.
     pub fn noted(self, cx: &Context, permit: &Permit) -> Output {
         let Self { output, path, whole, warning } = self;
-        kept::has_read(cx, permit, &path.shown(), &output.version);
+        changes::has_read(cx, permit, &path.shown(), &output.version);
         match whole {
-            Some(whole) => kept::see(cx, permit, &path, &output.version, whole),
-            None if output.sha256.is_some() => kept::note(cx, permit, &path, &output.version),
+            Some(whole) => changes::see(cx, permit, &path, &output.version, whole),
+            None if output.sha256.is_some() => changes::note(cx, permit, &path, &output.version),
             None => {}
         }
         if let Some(warning) = warning {

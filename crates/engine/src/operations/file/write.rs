@@ -14,8 +14,8 @@ use bailiwick_providers::file::{
 use bailiwick_providers::syntax::Side;
 use bailiwick_providers::versions::{Before, FileChange, Location, Relocation};
 
-use super::kept::{self, Undo};
 use super::syntax_check::{Check, Subject, Syntax, around, has_grammar};
+use crate::changes::{self, Undo};
 
 /// The operation.
 pub struct Op;
@@ -177,7 +177,7 @@ pub fn write(cx: &Context, permit: &Permit, request: &WriteRequest<'_>) -> Resul
         }
         other => other?,
     };
-    let before = kept::read(&place, &cx.cancel);
+    let before = changes::read(&place, &cx.cancel);
     let version = content_version(&sha256_hex(request.content));
     let replacement = Replacement {
         content: request.content,
@@ -204,7 +204,7 @@ pub fn write(cx: &Context, permit: &Permit, request: &WriteRequest<'_>) -> Resul
     let shown = place.path.shown();
     let refuse_unknown = |version: Option<&str>| match version {
         Some(version) if request.if_version.is_none() && !request.overwrite => {
-            kept::refuse_unknown(cx, permit, &shown, version)
+            changes::refuse_unknown(cx, permit, &shown, version)
         }
         Some(_) | None => Ok(()),
     };
@@ -220,7 +220,7 @@ pub fn write(cx: &Context, permit: &Permit, request: &WriteRequest<'_>) -> Resul
         let held = Locks::below(&cx.service.dirs.state).take(&[&place], &cx.cancel)?;
         let replaced = replace_held(&place, &replacement, &mut keep, &held, &cx.cancel)?;
         if !dry_run {
-            kept::has_written(cx, permit, shown.clone(), &replaced.version);
+            changes::has_written(cx, permit, shown.clone(), &replaced.version);
         }
         Ok(replaced)
     });
@@ -309,7 +309,7 @@ fn keep(
         Some(old) if old.stat.size <= MAX_PLAIN_BYTES => match before {
             Some((version, before)) if Some(&**version) == change.old_version => Some(before.clone()),
             // It was changed since.
-            Some(_) | None => kept::read(place, &cx.cancel).map(|(_, before)| before),
+            Some(_) | None => changes::read(place, &cx.cancel).map(|(_, before)| before),
         },
         Some(_) => None,
     };
@@ -319,7 +319,7 @@ fn keep(
     let at = Location::Path(path.clone());
     let away = Relocation { from: at.clone(), to: Location::Kept(0), version: new.version.clone() };
     let back = Relocation { from: Location::Kept(0), to: at, version: old.version.clone() };
-    undo.whole(old.disk_bytes(), vec![kept::whole_file(path, Some(old), version_after)], vec![away, back])
+    undo.whole(old.disk_bytes(), vec![changes::whole_file(path, Some(old), version_after)], vec![away, back])
 }
 
 /// Reads the content out of its two forms; `None` if neither is given.

@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::path::Path;
 
-use crate::operations::command::{CommandChanges, CommandCoverage};
+use crate::programs::{CommandChanges, CommandCoverage};
 use crate::registry::prelude::*;
 use bailiwick_contract::{ErrorCode, RawPath};
 use bailiwick_platform::names::OsStrExt;

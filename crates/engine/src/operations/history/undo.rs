@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use serde_json::Value;
 
 use super::shown;
-use crate::operations::file::{
+use crate::changes::{
     RestoredFile, check_origin, not_kept, restore_changes, restore_changes_after, scope_key,
 };
 use crate::registry::prelude::*;

@@ -18,7 +18,6 @@ use crate::registry::{Entry, Family};
 pub(super) use keys::Chord;
 pub(super) use making::{INPUT, Options, Seat, app_of, check_foreground, scene_to_judge, steps, window_of};
 pub(super) use point::InputTarget;
-pub(super) use refusal::prompt;
 
 /// The family's table.
 pub static FAMILY: Family =

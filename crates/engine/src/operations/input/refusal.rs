@@ -14,7 +14,7 @@ pub(super) fn refused(error: InputError) -> Failure {
     match error {
         InputError::Withheld => withheld("the window that would get the input"),
         InputError::Terminal => ui::terminal(),
-        InputError::Prompt => prompt(),
+        InputError::Prompt => ui::prompt(),
         InputError::Unknown => Failure::denied(
             "unknown-windows",
             "nobody knows which program would get the input, so it cannot be judged",
@@ -61,16 +61,6 @@ pub(super) fn refused(error: InputError) -> Failure {
         InputError::Gone(window) => unavailable(ScreenError::UnknownWindow(window)),
         InputError::Screen(error) => of_display(error),
     }
-}
-
-/// Creates the failure of a window that only the user answers.
-pub(in crate::operations) fn prompt() -> Failure {
-    Failure::denied(
-        "bailiwick-windows",
-        "the window is one in which Bailiwick or the client that asks runs: only the user uses and closes it",
-    )
-    .at_stage(StageName::Screen)
-    .hint("For the user: answer or close it yourself.")
 }
 
 /// Creates the failure of a display that made no input.

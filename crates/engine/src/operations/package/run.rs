@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::operations::command::{CommandOutput, Encoding, Execution, execute, preview};
+use crate::programs::{CommandOutput, Encoding, Execution, execute, preview};
 use crate::registry::prelude::*;
 use crate::registry::{Preview, PreviewResult};
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::operations::process::{Options, ProcessOrder, ProcessStart, Stdin, TerminalInput, begin};
+use crate::programs::{Options, ProcessOrder, ProcessStart, Stdin, TerminalInput, begin};
 use crate::registry::prelude::*;
 
 use super::choice::permitted_script;

@@ -6,8 +6,8 @@ use crate::registry::prelude::*;
 use bailiwick_contract::{id, time};
 use bailiwick_providers::process::Process;
 
-use super::shown::{ProcessStatus, of_status};
-use super::terminal::TerminalSize;
+use crate::programs::TerminalSize;
+use crate::programs::{ProcessStatus, of_status};
 
 /// What the fields around the rows take of the result's size.
 const FIELD_BYTES: usize = 300;

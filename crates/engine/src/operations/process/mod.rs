@@ -1,13 +1,10 @@
 //! `process.*`: programs that keep running after the call that started them.
 
-mod begin;
 mod digested;
 mod list;
 mod read;
 mod resize;
 mod secret;
-mod shown;
-mod terminal;
 mod start;
 mod stop;
 mod wait;
@@ -16,10 +13,7 @@ mod write;
 
 use crate::registry::{Entry, Family};
 
-pub(super) use begin::{Options, ProcessOrder, ProcessStart, Stdin, begin, lifetime};
-pub(super) use shown::{ProcessStatus, of_status, warn_of_what_is_left};
 pub(super) use start::Op as StartOp;
-pub(super) use terminal::TerminalInput;
 
 /// The family's table.
 pub static FAMILY: Family = Family {

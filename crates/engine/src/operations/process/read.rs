@@ -12,7 +12,7 @@ use bailiwick_providers::process::{Cursor, Process, last_lines, lines, not_found
 use bailiwick_providers::terminal::Picture;
 
 use super::digested;
-use super::shown::{ProcessStatus, of_status, target, warn_of_what_is_left};
+use crate::programs::{ProcessStatus, of_status, target, warn_of_what_is_left};
 
 /// What the fields around the text take of the result's size.
 const FIELD_BYTES: usize = 500;

@@ -7,9 +7,9 @@ use bailiwick_contract::ErrorCode;
 use bailiwick_platform::launch::kept::ControlError;
 use bailiwick_providers::terminal::{SizeChange, add_size_change, no_terminal};
 
-use super::shown::target;
-use super::terminal::TerminalSize;
 use super::write::refused;
+use crate::programs::TerminalSize;
+use crate::programs::target;
 
 /// The operation.
 pub struct Op;

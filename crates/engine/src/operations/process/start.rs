@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use crate::registry::prelude::*;
 use bailiwick_contract::CommandInput;
 
-use super::begin::{Options, ProcessOrder, ProcessStart, Stdin, begin};
-use super::terminal::TerminalInput;
+use crate::programs::TerminalInput;
+use crate::programs::{Options, ProcessOrder, ProcessStart, Stdin, begin};
 
 /// The operation.
 pub struct Op;

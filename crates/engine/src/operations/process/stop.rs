@@ -7,7 +7,7 @@ use crate::registry::prelude::*;
 use bailiwick_contract::{ErrorCode, signal};
 use bailiwick_providers::process::Process;
 
-use super::shown::{ProcessStatus, of_status, target, warn_of_what_is_left};
+use crate::programs::{ProcessStatus, of_status, target, warn_of_what_is_left};
 
 /// How long a process has to end on its own, unless the request says otherwise.
 const GRACE: Duration = Duration::from_secs(5);

@@ -15,8 +15,8 @@ use bailiwick_providers::wait::{
 };
 
 use super::digested::digest_of_ended;
-use super::shown::warn_of_what_is_left;
 use super::wait_conditions::{Finder, MAX_CONDITIONS, RawCondition, Until};
+use crate::programs::warn_of_what_is_left;
 
 /// The operation.
 pub struct Op;

@@ -13,7 +13,7 @@ use bailiwick_providers::secret_prompt::Prompts;
 use bailiwick_providers::terminal::{CursorKeys, Key, MAX_KEYS, for_pipe, for_terminal, read_key};
 
 use super::secret::{self, SecretInput, SecretState};
-use super::shown::target;
+use crate::programs::target;
 
 /// The operation.
 pub struct Op;

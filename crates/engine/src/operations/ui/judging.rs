@@ -5,8 +5,7 @@ use bailiwick_contract::{ErrorCode, Failure};
 use bailiwick_providers::elements::WindowScene;
 use bailiwick_providers::screen::ClosedProcesses;
 
-use super::super::input::prompt;
-use super::refusal::terminal;
+use super::refusal::{prompt, terminal};
 use crate::registry::Context;
 
 /// Finds the processes of Bailiwick, and of the clients and terminals in which it runs.

@@ -56,3 +56,13 @@ pub(in crate::operations) fn terminal() -> Failure {
         .at_stage(StageName::Screen)
         .hint("Use command.run, where a scope allows it.")
 }
+
+/// Creates the failure of a window that only the user answers.
+pub(in crate::operations) fn prompt() -> Failure {
+    Failure::denied(
+        "bailiwick-windows",
+        "the window is one in which Bailiwick or the client that asks runs: only the user uses and closes it",
+    )
+    .at_stage(StageName::Screen)
+    .hint("For the user: answer or close it yourself.")
+}

@@ -3,8 +3,8 @@
 use bailiwick_platform::screen::WindowChange;
 use bailiwick_providers::screen::withheld;
 
-use super::super::input::{prompt, scene_to_judge};
-use super::super::ui::{closed_processes, judge_prompt};
+use super::super::input::scene_to_judge;
+use super::super::ui::{closed_processes, judge_prompt, prompt};
 use super::changing::{CHANGE, Output, change};
 use crate::registry::prelude::*;
 

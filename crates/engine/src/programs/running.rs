@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::operations::batch;
+use crate::changes;
 use bailiwick_contract::id;
 use bailiwick_platform::fs::{FileLock, Secrecy, create_private_dir, new_private_file, read_own_file};
 
@@ -71,7 +71,7 @@ impl RunningCommand {
     /// # Errors
     /// Those of the file system.
     pub fn begin(state: &Path, note: &CommandNote) -> io::Result<Self> {
-        let folder = batch::folder(state);
+        let folder = changes::folder(state);
         create_private_dir(&folder)?;
         let id = note.operation_id.clone();
         let _turn = FileLock::take(&folder, TURN)?;
@@ -141,7 +141,7 @@ impl RunningCommand {
 
 /// Looks for commands whose services have gone. Returns also whether others run.
 pub fn find_cut_off(state: &Path) -> (Vec<CutOffCommand>, bool) {
-    let folder = batch::folder(state);
+    let folder = changes::folder(state);
     let (mut found, mut are_some_running) = (Vec::new(), false);
     if written_down(&folder).next().is_none() {
         return (found, false);
@@ -166,7 +166,7 @@ pub fn find_cut_off(state: &Path) -> (Vec<CutOffCommand>, bool) {
 
 /// Returns whether a command or a batch is written down: it runs, or a killed service has left it.
 pub fn has_unfinished(state: &Path) -> bool {
-    let names = fs::read_dir(batch::folder(state)).into_iter().flatten().flatten();
+    let names = fs::read_dir(changes::folder(state)).into_iter().flatten().flatten();
     let is_of_one = |name: &str| id::is_id(name.split('.').next().unwrap_or_default());
     names.filter_map(|entry| entry.file_name().into_string().ok()).any(|name| is_of_one(&name))
 }
@@ -236,7 +236,7 @@ mod tests {
         left.running.end(true);
         elsewhere.end(true);
         assert!(find_cut_off(&state).0.is_empty() && !find_cut_off(&state).1 && !has_unfinished(&state));
-        let names: Vec<_> = fs::read_dir(batch::folder(&state)).expect("it is there").flatten().collect();
+        let names: Vec<_> = fs::read_dir(changes::folder(&state)).expect("it is there").flatten().collect();
         assert_eq!(names.len(), 1, "the lock alone: {names:?}");
         remove_tree(&state).expect("it was made above");
     }

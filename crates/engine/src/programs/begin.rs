@@ -6,9 +6,8 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::operations::command::{
-    PlannedCommand, Sandbox, StandardStreams, clean_preview, make_ready, plan_of, warn_of_process,
-};
+use super::coverage::warn_of_process;
+use super::ready::{PlannedCommand, Sandbox, StandardStreams, clean_preview, make_ready, plan_of};
 use crate::registry::Context;
 use bailiwick_config::ProcessLifetime;
 use bailiwick_contract::{Failure, time};

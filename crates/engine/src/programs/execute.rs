@@ -8,7 +8,6 @@ use base64::engine::general_purpose::STANDARD;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::operations::process::lifetime;
 use crate::registry::Context;
 use bailiwick_contract::limits::MAX_TIMEOUT_SECONDS;
 use bailiwick_contract::{Capability, Containment, Detail, Failure, Network, signal};
@@ -23,10 +22,11 @@ use bailiwick_providers::digest::Digest;
 use bailiwick_providers::egress::NetworkUse;
 use bailiwick_providers::process::{ContinuationSettings, RunEnd};
 
+use super::begin::lifetime;
 use super::commit::{PreviewOutcome, commit};
 use super::coverage::{CommandChanges, CommandCoverage};
-use super::digested::{CommandContinuation, RawOutput, Recording};
 use super::ready::{PlannedCommand, Sandbox, StandardStreams, make_ready, plan_of, preview};
+use super::recording::{CommandContinuation, RawOutput, Recording};
 
 /// What the fields around the two streams take of the result's size.
 const FIELD_BYTES: usize = 1_200;

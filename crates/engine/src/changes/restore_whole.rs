@@ -8,8 +8,8 @@ use bailiwick_providers::file::{
 };
 use bailiwick_providers::versions::{FoundRecord, Location, Relocation, StoredFile, VersionStore};
 
-use super::kept::{Undo, has_undo_begun, whole_file};
-use super::restore::{Output, RestoredFile, changed_since, not_kept, site};
+use super::keep::{Undo, has_undo_begun, whole_file};
+use super::restore::{RestoreOutput, RestoredFile, changed_since, not_kept, site};
 
 /// One thing that is put elsewhere.
 struct Step {
@@ -39,7 +39,7 @@ pub fn restore_whole(
     permit: &Permit,
     found: &FoundRecord,
     times: &[(String, i64)],
-) -> Result<Output, Failure> {
+) -> Result<RestoreOutput, Failure> {
     let resolve = |(path, modified_ns): &(String, i64)| {
         let path = permit.resolve_writable(&RawPath(path.clone())).ok()?;
         Some((PermittedPath::clone(&path), *modified_ns))
@@ -70,7 +70,7 @@ pub fn restore_whole(
     let names: Vec<&str> = files.iter().take(8).map(|file| file.path.as_str()).collect();
     cx.summarize(format!("{} restored: {}", files.len(), names.join(", ")));
     if dry_run {
-        return Ok(Output { files, undo_id: None, more_files: None, dry_run });
+        return Ok(RestoreOutput { files, undo_id: None, more_files: None, dry_run });
     }
     let mut undo = Undo::taking_back(cx, permit, vec![record.undo_id.clone()]);
     keep(&mut undo, &steps)?;
@@ -88,7 +88,7 @@ pub fn restore_whole(
     let ((), undo_id) = undo.settle(result)?;
     // All of it is back; the room is free for other things.
     VersionStore::below(&cx.service.dirs.state).release(found);
-    Ok(Output { files, undo_id, more_files: None, dry_run })
+    Ok(RestoreOutput { files, undo_id, more_files: None, dry_run })
 }
 
 /// Looks whether everything is as the record says.

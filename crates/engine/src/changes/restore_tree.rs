@@ -8,7 +8,6 @@ use std::time::Duration;
 
 use sha2::{Digest, Sha256};
 
-use crate::operations::batch::Journal;
 use crate::registry::Context;
 use bailiwick_contract::{Cancel, ErrorCode, Failure, RawPath, hex};
 use bailiwick_platform::fs::FileKind;
@@ -17,9 +16,10 @@ use bailiwick_providers::coverage::{Node, Restoration, RestoreRoot, RestoreStep,
 use bailiwick_providers::file::{LockGuards, Locks, cannot_undo, content_version, facts_version};
 use bailiwick_providers::versions::{ChangeSource, FoundRecord, VersionStore};
 
-use super::kept::scope_key;
+use super::journal::Journal;
+use super::keep::scope_key;
 use super::restore::{
-    MAX_DIFF_BYTES, Output, Preview, RestoredFile, changed_since, not_kept, several_conflicts,
+    MAX_DIFF_BYTES, Preview, RestoreOutput, RestoredFile, changed_since, not_kept, several_conflicts,
 };
 
 /// How many paths a result names.
@@ -33,7 +33,7 @@ const ROLL_BACK: Duration = Duration::from_secs(60);
 ///
 /// # Errors
 /// `not_found` if it is not kept any more; `conflict` if something was changed since.
-pub fn restore_tree(cx: &Context, permit: &Permit, found: &FoundRecord) -> Result<Output, Failure> {
+pub fn restore_tree(cx: &Context, permit: &Permit, found: &FoundRecord) -> Result<RestoreOutput, Failure> {
     let record = TreeRecord::read(found).ok_or_else(|| not_kept("that change"))?;
     let roots = open_roots(permit, &record)?;
     let store = VersionStore::below(&cx.service.dirs.state);
@@ -59,7 +59,8 @@ pub fn restore_tree(cx: &Context, permit: &Permit, found: &FoundRecord) -> Resul
     warn_of_rest(cx, &plan);
     cx.summarize(format!("{pending} restored"));
     let more = pending - files.len();
-    let mut output = Output { files, undo_id: None, dry_run, more_files: (more > 0).then_some(more as u64) };
+    let mut output =
+        RestoreOutput { files, undo_id: None, dry_run, more_files: (more > 0).then_some(more as u64) };
     if dry_run || pending == 0 {
         if cx.request.is_rollback && plan.conflicts().next().is_none() {
             // It was cut off before it did anything.

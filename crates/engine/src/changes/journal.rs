@@ -12,7 +12,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
-use bailiwick_contract::{Caller, id};
+use bailiwick_contract::{Caller, ErrorCode, Failure, id};
 use bailiwick_platform::fs::{FileLock, Secrecy, create_private_dir, read_own_file, replace_private_file};
 
 /// The largest journal that is read, in bytes.
@@ -159,6 +159,12 @@ pub fn find_batches(state: &Path) -> FoundBatches {
         }
     }
     found
+}
+
+/// Returns whether taking back has failed for now: for want of room, of time, or of a history that can be written.
+pub fn may_pass(failure: &Failure) -> bool {
+    use ErrorCode::{Cancelled, ProviderUnavailable, Timeout};
+    failure.details.contains_key("disk") || [Cancelled, ProviderUnavailable, Timeout].contains(&failure.code)
 }
 
 /// Returns the folder of the journals.

@@ -7,8 +7,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::coverage::CommandChanges;
-use crate::operations::batch::Journal;
-use crate::operations::file::{apply_whole, scope_key};
+use crate::changes::{Journal, apply_whole, scope_key};
 use crate::registry::Context;
 use bailiwick_contract::{Access, Caller, Cancel, ErrorCode, Failure, RawPath};
 use bailiwick_policy::{ApprovedChanges, Permit, WritablePath};
