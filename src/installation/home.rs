@@ -13,7 +13,7 @@ use bailiwick_platform::paths;
 use bailiwick_platform::{machine, memory};
 use bailiwick_policy::{OwnFolders, Scopes};
 
-use super::kept_configs::KeptConfigs;
+use super::earlier_configs::KeptConfigs;
 use super::known_token::known;
 
 /// What to do where there is no config yet.

@@ -11,7 +11,7 @@ pub mod editor;
 pub mod home;
 pub mod host;
 pub mod jsonc;
-pub mod kept_configs;
+pub mod earlier_configs;
 pub mod known_token;
 pub mod limit;
 pub mod local_time;

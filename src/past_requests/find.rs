@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use bailiwick_contract::{ErrorCode, Failure, id};
 use bailiwick_history::{Entry, Filter, Page};
 
-use super::kept::{KeptChanges, UndoState};
+use super::undo_state::{KeptChanges, UndoState};
 use crate::installation::columns::cut;
 use crate::installation::home::Home;
 use crate::installation::text::one_line;

@@ -5,7 +5,7 @@
 
 pub mod event;
 pub mod find;
-pub mod kept;
+pub mod undo_state;
 pub mod live;
 pub mod output;
 pub mod replay;

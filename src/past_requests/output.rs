@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use bailiwick_contract::time::rfc3339;
 use bailiwick_history::{Entry, State};
 
-use super::kept::{UndoState, UndoStateOutput};
+use super::undo_state::{UndoState, UndoStateOutput};
 
 /// One operation, as the history keeps it. `log --follow` and `watch` prints one on each line.
 #[derive(Debug, Serialize, JsonSchema)]

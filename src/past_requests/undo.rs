@@ -10,7 +10,7 @@ use bailiwick_contract::{ErrorCode, Failure, id};
 use bailiwick_providers::versions::VersionStore;
 
 use super::find::{find_entry, short_id};
-use super::kept::{KeptChanges, UndoState, scope_of_key};
+use super::undo_state::{KeptChanges, UndoState, scope_of_key};
 use crate::installation::home::Home;
 use crate::installation::local_time::since;
 use crate::scope_setup::scope_words::place_of;

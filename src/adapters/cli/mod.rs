@@ -42,7 +42,7 @@ mod scope;
 mod screen;
 mod service;
 mod setup;
-mod shown_steps;
+mod step_lines;
 mod start;
 mod status;
 mod table;

@@ -5,7 +5,7 @@ use std::path::Path;
 use bailiwick_contract::{ErrorCode, Failure};
 
 use super::printer::{Printer, Report};
-use super::shown_steps::shown_steps;
+use super::step_lines::step_printer;
 use crate::diagnosis::trial::Trial;
 
 /// Tries Bailiwick on a folder.
@@ -22,7 +22,7 @@ pub fn run(printer: Printer, folder: &Path) -> Result<Report, Failure> {
             trial.folder().display()
         ));
     }
-    let output = trial.run(shown_steps(printer));
+    let output = trial.run(step_printer(printer));
     let text = if output.ok {
         "\nNothing of yours was changed, and the throw-away installation is gone. To use it:\n  \
          bailiwick setup FOLDER      opens a folder, and prints how to connect your client\n  \

@@ -11,7 +11,7 @@
 //! judged together, as one line: which of them is secret, often only another one says.
 
 mod command;
-mod door;
+mod event;
 mod handles;
 mod key;
 mod placeholder;

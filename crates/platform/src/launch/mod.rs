@@ -16,7 +16,7 @@ mod error;
 mod flags;
 #[cfg(unix)]
 mod handing;
-mod held;
+mod layers;
 #[cfg(unix)]
 mod job;
 pub mod kept;

@@ -5,9 +5,9 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use super::held::{Names, layer, open};
 use super::kept::TerminalSize;
 use super::kept::ring::RingPosition;
+use super::layers::{Names, layer, open};
 use super::{
     ActiveSandbox, FolderChanges, HiddenPath, InnerSandboxes, LaunchCommand, LaunchError, MemoryExcess,
     PathGrant, ProcessLimits, Protected, SandboxRequest, SetGroupId, StandIn, Step,
@@ -63,7 +63,7 @@ impl Pin {
 /// What a supervisor says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Report {
-    /// The first pipeline runs; what holds it, as bits of [`super::held`]'s tables.
+    /// The first pipeline runs; what holds it, as bits of [`super::layers`]'s tables.
     Running { level: Containment, network: Network, degraded: bool, layers: u32, open: u32 },
     /// A step failed; nothing of the plan is left.
     Failed(LaunchError),

@@ -9,12 +9,12 @@ mod authors;
 mod chunks;
 mod pieces;
 mod record;
-mod seen;
+mod read_contents;
 mod store;
 mod tree;
 
 pub use authors::Authors;
+pub use read_contents::{MAX_SEEN_BYTES, ReadContents};
 pub use record::{ChangeSource, FileFacts, Location, Record, Relocation, StoredFile};
-pub use seen::{MAX_SEEN_BYTES, ReadContents};
 pub use store::{Before, Deposit, FileChange, FoundRecord, VersionStore};
 pub use tree::{TreeContents, TreeDraft, TreeSummary};

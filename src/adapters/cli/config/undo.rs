@@ -8,8 +8,8 @@ use super::super::printer::{Printer, Report, one_line, printable};
 use super::edit::report;
 use crate::diagnosis::config_files::{diff, read, write_over};
 use crate::diagnosis::examine::{examine, problems_text};
+use crate::installation::earlier_configs::KeptConfigs;
 use crate::installation::home::{Home, changed_meanwhile};
-use crate::installation::kept_configs::KeptConfigs;
 
 /// Puts back the config as it was before the last change; the next call goes one change further back.
 ///

@@ -6,7 +6,7 @@ use std::time::Duration;
 use bailiwick_contract::{ErrorCode, Failure};
 
 use super::super::printer::{Printer, Report};
-use super::super::shown_steps::shown_steps;
+use super::super::step_lines::step_printer;
 use crate::diagnosis::prove::{ProveOutput, prove};
 use crate::installation::home::Home;
 use crate::installation::limit::Limit;
@@ -29,7 +29,7 @@ pub fn run(home: &Home, printer: Printer) -> Result<Report, Failure> {
         let (home, limit) = (home.clone(), limit.clone());
         move || {
             // Nobody hears it once the user has ended it.
-            let _ = says.send(prove(&home, shown_steps(printer), limit));
+            let _ = says.send(prove(&home, step_printer(printer), limit));
         }
     });
     let worker = worker.map_err(|error| {

@@ -15,12 +15,12 @@ use crate::installation::columns::cut;
 use crate::installation::home::Home;
 use crate::installation::local_time::{day_and_time, since};
 use crate::past_requests::find::{began_ms, find_entry, read, short_id, template, undo_of};
-use crate::past_requests::kept::{KeptChanges, UndoState};
 use crate::past_requests::output::{
     ConnectionsOutput, EntryOutput, FailedOutput, FailedReplayOutput, GetOutput, LastOutput, SessionsOutput,
     TimelineOutput,
 };
 use crate::past_requests::routes::{self, CountedRoutes};
+use crate::past_requests::undo_state::{KeptChanges, UndoState};
 
 /// Shows a view.
 ///

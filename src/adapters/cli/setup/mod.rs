@@ -4,6 +4,6 @@
 
 mod questions;
 mod run;
-mod shown;
+mod plan_text;
 
 pub use run::run;

@@ -8,7 +8,7 @@ use super::super::args::HereArgs;
 use super::super::ask;
 use super::super::client::{ClientsAtSetup, Offer};
 use super::super::printer::{Printer, Report, one_line};
-use super::{questions, shown};
+use super::{plan_text, questions};
 use crate::client_settings::connection::Connection;
 use crate::installation::home::Home;
 use crate::scope_setup::difference::Difference;
@@ -47,13 +47,13 @@ pub fn run(
     }
     if home.is_dry_run {
         let mut report = report(home, &plan);
-        report.text = format!("{}\nNothing was written.\n", shown::opening(&plan)?.trim_end());
+        report.text = format!("{}\nNothing was written.\n", plan_text::opening(&plan)?.trim_end());
         return Ok(report);
     }
     if !how.yes && !can_ask {
         return Err(questions::cannot_ask(folder.is_some()));
     }
-    let opening = shown::opening(&plan)?;
+    let opening = plan_text::opening(&plan)?;
     let chosen = if can_ask {
         // Both questions come before the first byte is written.
         if !opening.is_empty() {

@@ -5,7 +5,7 @@ use crate::registry::prelude::*;
 use bailiwick_contract::{ErrorCode, time};
 use bailiwick_providers::codex::{Mode, sessions};
 
-use super::told::CodexProcess;
+use super::report::CodexProcess;
 
 /// What the fields around the lists take of the result's size.
 const FIELD_BYTES: usize = 200;

@@ -1,6 +1,6 @@
 //! `codex.*`: giving work to the user's Codex, held by the scope's policy.
 
-mod asked;
+mod job;
 mod difference;
 mod list;
 mod outcome;
@@ -8,11 +8,11 @@ mod read;
 mod run;
 mod start;
 mod stop;
-mod told;
+mod report;
 
 use crate::registry::{Entry, Family};
 
-pub(super) use asked::around;
+pub(super) use job::around;
 
 /// The family's table.
 pub static FAMILY: Family = Family {

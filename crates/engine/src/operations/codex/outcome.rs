@@ -8,7 +8,7 @@ use crate::programs::{CommandChanges, PlannedCommand, Sandbox};
 use bailiwick_contract::Detail;
 use bailiwick_providers::codex::{CommandRow, Events, FileRow, ToolCall, Usage};
 
-use super::asked::CodexSandbox;
+use super::job::CodexSandbox;
 
 /// How much of standard error is given.
 pub const STDERR_BYTES: usize = 4_000;

@@ -9,10 +9,10 @@ use crate::registry::prelude::*;
 use bailiwick_contract::{Detail, ErrorCode, id, signal, time};
 use bailiwick_providers::codex::{Record, Step, is_session_id};
 
-use super::asked::CodexSandbox;
 use super::difference;
+use super::job::CodexSandbox;
 use super::outcome::Outcome;
-use super::told::{CodexProcess, CodexReport};
+use super::report::{CodexProcess, CodexReport};
 
 /// What the fields around the steps take of the result's size.
 const FIELD_BYTES: usize = 800;

@@ -12,8 +12,8 @@ use bailiwick_policy::Need;
 use bailiwick_providers::codex::Events;
 use bailiwick_providers::command::{Capture, CommandEnd, Listener, RunOptions, describe_memory_excess, run};
 
-use super::asked::{CodexJob, Input, WorkOptions, make_ready, needs};
 use super::difference::{self, COMPARING};
+use super::job::{CodexJob, Input, WorkOptions, make_ready, needs};
 use super::outcome::{Outcome, STDERR_BYTES};
 
 /// How much of the time of a call is kept for telling of the end.

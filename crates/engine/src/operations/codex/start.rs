@@ -13,9 +13,9 @@ use bailiwick_policy::Need;
 use bailiwick_providers::codex::{Mode, Record};
 use bailiwick_providers::process::{Process, Start};
 
-use super::asked::{CodexJob, CodexSandbox, Input, WorkOptions, make_ready, needs};
 use super::difference;
-use super::told::CodexProcess as StartedCodex;
+use super::job::{CodexJob, CodexSandbox, Input, WorkOptions, make_ready, needs};
+use super::report::CodexProcess as StartedCodex;
 
 /// How long the session is waited for.
 const SESSION: Duration = Duration::from_secs(8);

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::programs::{ProcessStatus, of_status, warn_of_what_is_left};
 use crate::registry::prelude::*;
 
-use super::told::CodexProcess;
+use super::report::CodexProcess;
 
 /// How long Codex has to end on its own, unless the request says otherwise.
 const GRACE: Duration = Duration::from_secs(5);

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::registry::prelude::*;
 use bailiwick_providers::display::DisplayOrder;
 
-use super::shown::{DisplayStatus, MANAGING, owner};
+use super::status::{DisplayStatus, MANAGING, owner};
 
 /// The operation.
 pub struct Op;

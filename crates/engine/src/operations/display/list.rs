@@ -2,7 +2,7 @@
 
 use crate::registry::prelude::*;
 
-use super::shown::{DisplayStatus, MANAGING, owner};
+use super::status::{DisplayStatus, MANAGING, owner};
 
 /// The operation.
 pub struct Op;

@@ -4,11 +4,11 @@ mod create;
 mod get;
 mod list;
 mod release;
-mod shown;
+mod status;
 
 use crate::registry::{Entry, Family};
 
-pub(super) use shown::owner;
+pub(super) use status::owner;
 
 /// The family's table.
 pub static FAMILY: Family = Family {

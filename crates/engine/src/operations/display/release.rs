@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::registry::prelude::*;
 
-use super::shown::{MANAGING, owner};
+use super::status::{MANAGING, owner};
 
 /// The operation.
 pub struct Op;

@@ -1,7 +1,7 @@
 //! `history.connections`: who uses a scope, with which client, over which transport.
 
+use super::query::{self, LimitOptions, QueryInput};
 use super::sessions::{SessionSummary, count};
-use super::shown::{self, LimitOptions, QueryInput};
 use crate::registry::prelude::*;
 use bailiwick_history::GroupBy;
 
@@ -51,7 +51,7 @@ impl RunBlocking for Op {
         options: &LimitOptions,
     ) -> Result<Output, Failure> {
         let (connections, truncated, next_cursor) = count(cx, permit, GroupBy::Connection, input, options)?;
-        cx.summarize(shown::counted(connections.len(), "connection"));
+        cx.summarize(query::counted(connections.len(), "connection"));
         Ok(Output { connections, truncated, next_cursor })
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::shown;
+use super::query;
 use crate::registry::prelude::*;
 use bailiwick_contract::time::rfc3339;
 use bailiwick_history::{Entry, Filter};
@@ -76,37 +76,37 @@ impl Operation for Op {
         audited_fields: &["query", "limit", "op", "since"],
         example: r#"{"op":"history.failed_replay","options":{"limit":5}}"#,
     };
-    type Input = shown::QueryInput;
+    type Input = query::QueryInput;
     type Options = Options;
     type Output = Output;
-    const JUDGED: JudgedFields<shown::QueryInput> = JudgedFields::NONE;
+    const JUDGED: JudgedFields<query::QueryInput> = JudgedFields::NONE;
 }
 
 impl RunBlocking for Op {
     fn run(
         cx: &Context,
         permit: &Permit,
-        input: &shown::QueryInput,
+        input: &query::QueryInput,
         options: &Options,
     ) -> Result<Output, Failure> {
         let filter = Filter {
-            scope: Some(shown::scope_id(permit)?),
+            scope: Some(query::scope_id(permit)?),
             op: options.op.clone(),
             text: input.query.clone(),
             ok: Some(false),
-            since_ms: shown::moment("options.since", options.since.as_deref())?,
-            cursor: shown::cursor(permit)?,
-            limit: shown::limit(options.limit, 20)?,
+            since_ms: query::moment("options.since", options.since.as_deref())?,
+            cursor: query::cursor(permit)?,
+            limit: query::limit(options.limit, 20)?,
             ..Filter::default()
         };
-        let page = cx.history.query(&filter, &cx.cancel).map_err(|error| shown::unreadable(cx, &error))?;
+        let page = cx.history.query(&filter, &cx.cancel).map_err(|error| query::unreadable(cx, &error))?;
         let templates = page.entries.into_iter().map(|entry| template(cx, entry)).collect();
-        let (failed, cut) = shown::fit(templates, permit.limits().max_output_bytes);
+        let (failed, cut) = query::fit(templates, permit.limits().max_output_bytes);
         let next_cursor = match failed.last() {
             Some(last) if cut => Some(last.operation_id.clone()),
             _ => page.next,
         };
-        cx.summarize(shown::counted(failed.len(), "failed operation"));
+        cx.summarize(query::counted(failed.len(), "failed operation"));
         Ok(Output { failed, truncated: next_cursor.is_some(), next_cursor })
     }
 }
@@ -117,7 +117,7 @@ fn template(cx: &Context, entry: Entry) -> Template {
         envelope["target"] = json!(target);
     }
     let mut left_out = Vec::new();
-    if let Some(Value::Object(kept)) = shown::kept(&entry) {
+    if let Some(Value::Object(kept)) = query::kept(&entry) {
         for (name, value) in kept {
             if name == "leftOut" {
                 left_out = value.as_array().cloned().unwrap_or_default();
@@ -151,7 +151,7 @@ fn template(cx: &Context, entry: Entry) -> Template {
     Template {
         operation_id: entry.operation_id,
         at: rfc3339(entry.at_ms),
-        retryable: shown::code_named(&code).is_some_and(|code| code.facts().retryable),
+        retryable: query::code_named(&code).is_some_and(|code| code.facts().retryable),
         code,
         error: entry.error,
         replayable: reasons.is_empty(),

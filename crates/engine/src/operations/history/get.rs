@@ -1,6 +1,6 @@
 //! `history.get`: all that is known about one operation.
 
-use super::shown::{self, OperationRecord};
+use super::query::{self, OperationRecord};
 use crate::registry::prelude::*;
 use bailiwick_contract::ErrorCode;
 use bailiwick_history::State;
@@ -59,8 +59,8 @@ impl RunBlocking for Op {
         }
         let rows = cx
             .history
-            .rows_of(&shown::scope_id(permit)?, id, &cx.cancel)
-            .map_err(|error| shown::unreadable(cx, &error))?;
+            .rows_of(&query::scope_id(permit)?, id, &cx.cancel)
+            .map_err(|error| query::unreadable(cx, &error))?;
         let recorded = rows.iter().map(|row| RecordedRow {
             seq: row.seq,
             phase: if row.state == State::Unfinished { "received" } else { "finished" },

@@ -1,6 +1,6 @@
 //! `history.last`: the latest operations of a scope, and what to do next.
 
-use super::shown::{self, OperationRecord, QueryInput};
+use super::query::{self, OperationRecord, QueryInput};
 use crate::registry::prelude::*;
 use bailiwick_contract::{Detail, ErrorCode};
 use bailiwick_history::{Entry, Filter, State};
@@ -63,17 +63,17 @@ impl Operation for Op {
 
 impl RunBlocking for Op {
     fn run(cx: &Context, permit: &Permit, input: &QueryInput, options: &Options) -> Result<Output, Failure> {
-        let limit = shown::limit(options.limit, 5)?;
+        let limit = query::limit(options.limit, 5)?;
         let filter = Filter {
-            scope: Some(shown::scope_id(permit)?),
+            scope: Some(query::scope_id(permit)?),
             text: input.query.clone(),
             caller: options.mine.then(|| cx.caller.name.clone()),
-            cursor: shown::cursor(permit)?,
+            cursor: query::cursor(permit)?,
             limit: limit * READ_FOR_ONE,
             ..Filter::default()
         };
         let read = |filter: &Filter| {
-            cx.history.query(filter, &cx.cancel).map_err(|error| shown::unreadable(cx, &error))
+            cx.history.query(filter, &cx.cancel).map_err(|error| query::unreadable(cx, &error))
         };
         let page = read(&filter)?;
         let failures = read(&Filter { ok: Some(false), ..filter })?;
@@ -86,12 +86,12 @@ impl RunBlocking for Op {
         let full = permit.common().detail == Detail::Full;
         let shown = entries.into_iter().map(|entry| OperationRecord::of(entry, full)).collect();
         // Half of the room is enough for the failure and the sentences.
-        let (operations, cut_again) = shown::fit(shown, permit.limits().max_output_bytes / 2);
+        let (operations, cut_again) = query::fit(shown, permit.limits().max_output_bytes / 2);
         let next_cursor = match operations.last() {
             Some(last) if cut || cut_again => Some(last.operation_id.clone()),
             _ => page.next,
         };
-        cx.summarize(shown::counted(operations.len(), "operation"));
+        cx.summarize(query::counted(operations.len(), "operation"));
         Ok(Output {
             operations,
             last_failure: last_failure.map(|entry| OperationRecord::of(entry, full)),
@@ -116,7 +116,7 @@ fn advice(entries: &[Entry], last_failure: Option<&Entry>) -> Vec<String> {
     match last_failure {
         // Only a failure that nothing has followed is still to be dealt with.
         Some(failed) if newest.is_some_and(|newest| newest.operation_id == failed.operation_id) => {
-            let code = shown::code_named(failed.code.as_deref().unwrap_or_default());
+            let code = query::code_named(failed.code.as_deref().unwrap_or_default());
             next.push(format!(
                 "{} failed: {}",
                 failed.op,

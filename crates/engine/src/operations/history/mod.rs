@@ -5,7 +5,7 @@ mod failed_replay;
 mod get;
 mod last;
 mod sessions;
-mod shown;
+mod query;
 mod timeline;
 mod undo;
 

@@ -1,6 +1,6 @@
 //! `history.sessions`: the operations of a scope, counted by the connection that they came by.
 
-use super::shown::{self, LimitOptions, QueryInput};
+use super::query::{self, LimitOptions, QueryInput};
 use crate::registry::prelude::*;
 use bailiwick_contract::time::rfc3339;
 use bailiwick_history::{Group, GroupBy};
@@ -74,12 +74,12 @@ pub(super) fn count(
     input: &QueryInput,
     options: &LimitOptions,
 ) -> Result<Tally, Failure> {
-    let (scope, cursor) = (shown::scope_id(permit)?, shown::cursor(permit)?);
-    let limit = shown::limit(options.limit, 50)?;
+    let (scope, cursor) = (query::scope_id(permit)?, query::cursor(permit)?);
+    let limit = query::limit(options.limit, 50)?;
     let groups = cx
         .history
         .groups(&scope, by, cursor.as_deref(), &cx.cancel)
-        .map_err(|error| shown::unreadable(cx, &error))?;
+        .map_err(|error| query::unreadable(cx, &error))?;
     let needle = input.query.as_deref().unwrap_or_default().to_lowercase();
     let is_asked = |group: &Group| {
         [group.session.as_deref(), Some(&group.caller), group.client.as_deref(), Some(&group.transport)]
@@ -91,7 +91,7 @@ pub(super) fn count(
         groups.groups.into_iter().filter(is_asked).map(SessionSummary::of).collect();
     let cut = counted.len() > limit;
     counted.truncate(limit);
-    let (counted, cut_again) = shown::fit(counted, permit.limits().max_output_bytes);
+    let (counted, cut_again) = query::fit(counted, permit.limits().max_output_bytes);
     Ok((counted, cut || cut_again || groups.next.is_some(), groups.next))
 }
 
@@ -125,7 +125,7 @@ impl RunBlocking for Op {
         options: &LimitOptions,
     ) -> Result<Output, Failure> {
         let (sessions, truncated, next_cursor) = count(cx, permit, GroupBy::Session, input, options)?;
-        cx.summarize(shown::counted(sessions.len(), "session"));
+        cx.summarize(query::counted(sessions.len(), "session"));
         Ok(Output { sessions, truncated, next_cursor })
     }
 }

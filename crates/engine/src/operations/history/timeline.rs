@@ -1,6 +1,6 @@
 //! `history.timeline`: the operations of a scope, newest first.
 
-use super::shown::{self, OperationRecord, QueryInput};
+use super::query::{self, OperationRecord, QueryInput};
 use crate::registry::prelude::*;
 use bailiwick_contract::{Detail, ErrorCode};
 use bailiwick_history::Filter;
@@ -74,7 +74,7 @@ impl RunBlocking for Op {
                 .hint("Leave out `options.ok` or `options.code`."));
         }
         let filter = Filter {
-            scope: Some(shown::scope_id(permit)?),
+            scope: Some(query::scope_id(permit)?),
             op: options.op.clone(),
             text: input.query.clone(),
             ok: options.ok,
@@ -82,20 +82,20 @@ impl RunBlocking for Op {
             caller: options.caller.clone(),
             client: None,
             session: options.session.clone(),
-            since_ms: shown::moment("options.since", options.since.as_deref())?,
-            until_ms: shown::moment("options.until", options.until.as_deref())?,
-            cursor: shown::cursor(permit)?,
-            limit: shown::limit(options.limit, 50)?,
+            since_ms: query::moment("options.since", options.since.as_deref())?,
+            until_ms: query::moment("options.until", options.until.as_deref())?,
+            cursor: query::cursor(permit)?,
+            limit: query::limit(options.limit, 50)?,
         };
-        let page = cx.history.query(&filter, &cx.cancel).map_err(|error| shown::unreadable(cx, &error))?;
+        let page = cx.history.query(&filter, &cx.cancel).map_err(|error| query::unreadable(cx, &error))?;
         let full = permit.common().detail == Detail::Full;
         let shown = page.entries.into_iter().map(|entry| OperationRecord::of(entry, full)).collect();
-        let (operations, cut) = shown::fit(shown, permit.limits().max_output_bytes);
+        let (operations, cut) = query::fit(shown, permit.limits().max_output_bytes);
         let next_cursor = match operations.last() {
             Some(last) if cut => Some(last.operation_id.clone()),
             _ => page.next,
         };
-        cx.summarize(shown::counted(operations.len(), "operation"));
+        cx.summarize(query::counted(operations.len(), "operation"));
         Ok(Output { operations, truncated: next_cursor.is_some(), next_cursor })
     }
 }

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use serde_json::Value;
 
-use super::shown;
+use super::query;
 use crate::changes::{
     RestoredFile, check_origin, not_kept, restore_changes, restore_changes_after, scope_key,
 };
@@ -158,8 +158,8 @@ impl RunBlocking for Op {
         let more = output.more_files.map_or(0, |more| usize::try_from(more).unwrap_or(usize::MAX / 2));
         cx.summarize(format!(
             "{} taken back, {}",
-            shown::counted(output.changes.len(), "change"),
-            shown::counted(output.files.len() + more, "file")
+            query::counted(output.changes.len(), "change"),
+            query::counted(output.files.len() + more, "file")
         ));
         Ok(output)
     }
@@ -189,7 +189,7 @@ fn find(cx: &Context, permit: &Permit, input: &Input) -> Result<Vec<FoundRecord>
         .hint("Name one request by `operation`, or leave `callers` out."));
     }
     let is_ours = |caller: &str| input.callers == Callers::All || caller == cx.caller.identity();
-    let until_ms = shown::moment("input.until", input.until.as_deref())?;
+    let until_ms = query::moment("input.until", input.until.as_deref())?;
     if until_ms.is_some() && input.since.is_none() {
         return Err(Failure::invalid("input.until", "`until` needs `since`"));
     }
@@ -214,7 +214,7 @@ fn find(cx: &Context, permit: &Permit, input: &Input) -> Result<Vec<FoundRecord>
             })
         }
         (None, Some(_)) => {
-            let since_ms = shown::moment("input.since", input.since.as_deref())?.unwrap_or_default();
+            let since_ms = query::moment("input.since", input.since.as_deref())?.unwrap_or_default();
             let until_ms = until_ms.unwrap_or(i64::MAX);
             store.changes_since(scope, since_ms, until_ms, |it| take(is_ours(&it.caller)))
         }

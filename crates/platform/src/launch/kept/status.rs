@@ -14,7 +14,7 @@ use super::{State, Status, TerminalSize, files};
 use crate::checksum::checksum;
 use crate::fs::modes::FileExt;
 use crate::fs::new_private_file;
-use crate::launch::held::{Names, layer, open};
+use crate::launch::layers::{Names, layer, open};
 use crate::launch::wire::{Reader, WireError, Writer, level_code, network_code};
 use crate::launch::{ActiveSandbox, SandboxRequest};
 use bailiwick_contract::command::{Containment, Network};

@@ -11,7 +11,7 @@ use super::proxy_port::open_proxy_port;
 use super::supervisor::Streams;
 use super::system::hold::{self, ActiveLayers, CommandSandbox, OpenProgram};
 use super::system::{JobContext, JobGroup, Reach};
-use crate::launch::held::Names;
+use crate::launch::layers::Names;
 use crate::launch::wire::{Order, Report};
 use crate::launch::{LaunchError, ProcessLimits, Step};
 use bailiwick_contract::command::{Containment, Network};

@@ -11,7 +11,7 @@ use super::opened::{Folder, Program, step};
 use super::pseudo_console::PseudoConsole;
 use super::sys::{self, Event, JobLimits, JobObject, NewProcess, ProcessSpec};
 use crate::handle::Handle;
-use crate::launch::held::{layer, open};
+use crate::launch::layers::{layer, open};
 use crate::launch::request::redirected;
 use crate::launch::{ActiveSandbox, LaunchCommand, LaunchError, ProcessLimits, SandboxRequest, Step};
 use bailiwick_contract::command::{Containment, Network};
@@ -398,7 +398,7 @@ fn held(hold: &SandboxRequest) -> ActiveSandbox {
         network: Network::Full,
         // What leaves its parents stays in the job.
         degraded: false,
-        layers: super::super::held::Names(layer::JOB_OBJECT | layer::LIMITS).show(layer::NAMES),
-        open: super::super::held::Names(bits).show(open::NAMES),
+        layers: super::super::layers::Names(layer::JOB_OBJECT | layer::LIMITS).show(layer::NAMES),
+        open: super::super::layers::Names(bits).show(open::NAMES),
     }
 }

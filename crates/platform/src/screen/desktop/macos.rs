@@ -12,7 +12,7 @@ use objc2_core_graphics::{
     CGWindowListCopyWindowInfo, CGWindowListOption,
 };
 
-use super::told::SystemWindow;
+use super::window::SystemWindow;
 use crate::screen::{Access, Rect, ScreenError, WindowState};
 
 /// All that show are told.

@@ -18,7 +18,7 @@ mod mapping;
 mod pixels;
 mod scene;
 mod servers;
-mod told;
+mod window;
 mod worker;
 
 pub(super) use pixels::Image;

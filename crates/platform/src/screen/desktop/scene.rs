@@ -1,7 +1,7 @@
 //! What there is to look at, as it was told at one moment.
 
 use super::mapping::Mapping;
-use super::told::SystemWindow;
+use super::window::SystemWindow;
 use super::{pixels, system};
 use crate::screen::plain::plain;
 use crate::screen::{Display, Rect, ScreenError, Window};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::told::SystemWindow;
+use super::window::SystemWindow;
 use crate::screen::{Access, ScreenError};
 
 /// The protocol has no list of windows that a program may ask for.

@@ -25,7 +25,7 @@ use windows_sys::Win32::UI::WindowsAndMessaging::{
 };
 use windows_sys::core::BOOL;
 
-use super::told::SystemWindow;
+use super::window::SystemWindow;
 use crate::screen::{Access, Rect, ScreenError, WindowState};
 
 /// All that show are told.

@@ -7,7 +7,7 @@ use x11rb::protocol::xproto::{
 use super::error::ServerError;
 use super::scene;
 use super::server::Server;
-use super::told::{gone, numbers};
+use super::window_facts::{gone, numbers};
 use crate::screen::{Judge, Rect, ScreenError, Window, WindowChange, WindowState};
 
 /// A request of a tool that acts for the user, as opposed to one of the window's own program.

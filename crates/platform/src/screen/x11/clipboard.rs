@@ -14,7 +14,7 @@ use super::address::Address;
 use super::error::ServerError;
 use super::scene;
 use super::server::Server;
-use super::told::{gone, numbers};
+use super::window_facts::{gone, numbers};
 use crate::screen::ancestry::program_name;
 use crate::screen::{
     CLIPBOARD_OWNER, ClipboardContent, Clipping, ClippingKind, ClippingLimits, Judge, Rect, ScreenError,

@@ -11,7 +11,7 @@ use x11rb::protocol::xproto::{ConnectionExt as _, QueryTreeReply, Window as Wind
 
 use super::error::ServerError;
 use super::server::Server;
-use super::told::{self, Answer};
+use super::window_facts::{self, Answer};
 
 /// Which questions it took to read a screen.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub(super) struct ScreenQueries {
 pub(super) struct Questions<'a> {
     server: &'a Server,
     root: WindowNumber,
-    told: BTreeMap<WindowNumber, told::Requests<'a>>,
+    told: BTreeMap<WindowNumber, window_facts::Requests<'a>>,
     trees: BTreeMap<WindowNumber, Answer<'a, QueryTreeReply>>,
     pids: Option<Answer<'a, QueryClientIdsReply>>,
     early: BTreeSet<u32>,
@@ -46,7 +46,7 @@ impl<'a> Questions<'a> {
             needed: ScreenQueries::default(),
         };
         for number in foreseen.told {
-            questions.told.insert(number, told::ask(server, root, number)?);
+            questions.told.insert(number, window_facts::ask(server, root, number)?);
         }
         for number in foreseen.trees {
             questions.trees.insert(number, server.connection.query_tree(number)?);
@@ -58,11 +58,11 @@ impl<'a> Questions<'a> {
     }
 
     /// Returns the question about all that is told of a window.
-    pub(super) fn tell(&mut self, number: WindowNumber) -> Result<told::Requests<'a>, ServerError> {
+    pub(super) fn tell(&mut self, number: WindowNumber) -> Result<window_facts::Requests<'a>, ServerError> {
         self.needed.told.insert(number);
         match self.told.remove(&number) {
             Some(asked) => Ok(asked),
-            None => told::ask(self.server, self.root, number),
+            None => window_facts::ask(self.server, self.root, number),
         }
     }
 

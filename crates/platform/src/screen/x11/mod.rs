@@ -21,7 +21,7 @@ mod server;
 mod servers;
 mod stream;
 mod text;
-mod told;
+mod window_facts;
 mod error;
 mod uncover;
 mod workspaces;

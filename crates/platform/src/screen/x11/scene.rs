@@ -15,7 +15,7 @@ use x11rb::protocol::xproto::{
 use super::error::ServerError;
 use super::foresight::Questions;
 use super::server::Server;
-use super::told::{Answer, WindowFacts, gone, numbers};
+use super::window_facts::{Answer, WindowFacts, gone, numbers};
 use crate::screen::ancestry::program_name;
 use crate::screen::{Rect, ScreenError, Window, WindowState};
 

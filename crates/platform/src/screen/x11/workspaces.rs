@@ -9,7 +9,7 @@ use super::change::{failed, require_manager, supported};
 use super::error::ServerError;
 use super::server::Server;
 use super::text::{self, Encoding};
-use super::told::numbers;
+use super::window_facts::numbers;
 use crate::screen::Workspaces;
 
 /// The longest list of names that is read, in units of four bytes.

@@ -13,10 +13,10 @@ use bailiwick_contract::{Cancel, Failure, hex};
 use bailiwick_policy::PermittedPath;
 
 use super::super::Kind;
+use super::hit::SymbolHit;
 use super::look::lock;
 use super::question::{Match, SymbolQuery, WantedName};
 use super::root::{IndexStatus, RootIndex};
-use super::shown::SymbolHit;
 
 /// How long an index stays in memory that nobody asks.
 const HELD_FOR: Duration = Duration::from_secs(300);

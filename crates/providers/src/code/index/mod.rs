@@ -23,13 +23,13 @@ mod look;
 mod names;
 mod question;
 mod root;
-mod shown;
+mod hit;
 mod table;
 mod watched;
 
+pub use hit::SymbolHit;
 pub use indexes::{Answer, NameDefinitions, SymbolIndexes};
 pub(crate) use look::{below, lock};
 pub use question::{Match, SymbolQuery, WantedName};
 pub use root::{FreshnessCheck, IndexStatus};
-pub use shown::SymbolHit;
 pub(crate) use watched::{Depth, RootWatches};

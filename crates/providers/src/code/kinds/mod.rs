@@ -5,7 +5,7 @@
 mod bash;
 mod c;
 mod c_sharp;
-mod found;
+mod node;
 mod go;
 mod java;
 mod javascript;
@@ -18,6 +18,6 @@ mod rust;
 mod swift;
 
 pub(super) use c::is_guard;
-pub(super) use found::{Candidate, NodeContext, Step};
+pub(super) use node::{Candidate, NodeContext, Step};
 use rules::child_of_kind;
 pub(super) use rules::{has_rules, look};

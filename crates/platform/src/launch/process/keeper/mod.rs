@@ -3,7 +3,7 @@
 //! One loop serves the program's pipes or terminal, the control socket, signals and deadlines. It waits for
 //! them all at once and does nothing while nothing happens. The program cannot reach anything of it.
 
-mod door;
+mod listener;
 mod ends;
 mod events;
 mod life;

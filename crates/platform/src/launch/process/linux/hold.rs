@@ -16,7 +16,7 @@ use super::job_context::JobContext;
 use super::rules::{Reach, Rules};
 use super::{namespaces, rules, tree};
 use crate::fs::FileId;
-use crate::launch::held::{Names, layer, open};
+use crate::launch::layers::{Names, layer, open};
 use crate::launch::process::child::{Child, Stop, at};
 use crate::launch::process::prepare::{ContainedPlan, PreparedJob, failed};
 use crate::launch::process::supervisor::Streams;

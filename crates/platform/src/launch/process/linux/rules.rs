@@ -10,7 +10,7 @@ use rustix::fs::{FileType, fstat};
 
 use super::super::prepare::failed;
 use crate::launch::LaunchError;
-use crate::launch::held::open;
+use crate::launch::layers::open;
 use bailiwick_contract::command::Network;
 
 /// The newest interface that these rules are written for. What an older kernel lacks is left out, and told.

@@ -6,7 +6,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt, ReadHalf, WriteHalf};
 use tokio::net::windows::named_pipe::NamedPipeServer;
 use tokio::sync::{mpsc, oneshot, watch};
 
-use super::door::{PendingRequest, Progress};
+use super::listener::{PendingRequest, Progress};
 use crate::launch::kept::message::{Answer, LENGTH_BYTES, MAX_MESSAGE_BYTES, Request, first_length};
 use crate::launch::kept::status::{Key, is_same_key};
 

@@ -3,7 +3,7 @@
 //! It holds the job of the plan, so that nothing of the plan outlives it, and writes and listens as keepers do elsewhere.
 
 mod connection;
-mod door;
+mod listener;
 mod input;
 mod life;
 mod listening;

@@ -9,7 +9,7 @@ use super::super::error::ServerError;
 use super::super::scene::{PlacedWindow, owner};
 use super::super::server::Server;
 use super::super::text;
-use super::super::told::gone;
+use super::super::window_facts::gone;
 use crate::screen::ancestry::program_name;
 use crate::screen::{InnerProcess, Point, Receiver};
 

@@ -4,7 +4,7 @@ use super::printer::{Paint, Printer, one_line, paint};
 use crate::installation::steps::{ShowStep, StepState};
 
 /// Returns what prints each step, below the heading of its group; nothing where data goes out as JSON.
-pub fn shown_steps(printer: Printer) -> ShowStep {
+pub fn step_printer(printer: Printer) -> ShowStep {
     Box::new(move |step, last| {
         if printer.json {
             return;
