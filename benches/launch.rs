@@ -32,7 +32,7 @@ mod linux {
     use bailiwick::platform::launch::kept::{Control, Event, Input, KeeperRequest, Lifetime, ProcessFiles};
     use bailiwick::platform::launch::{
         FolderChanges, InnerSandboxes, LaunchCommand, LaunchRequest, Launcher, PathGrant, ProcessLimits,
-        Protected, ProxyPort, SandboxRequest, SetGroupId, StandIn, Step,
+        ProtectedPath, ProxyPort, SandboxRequest, SetGroupId, StandIn, Step,
     };
 
     const ROUNDS: usize = 400;
@@ -66,7 +66,7 @@ mod linux {
                 read_only: Vec::new(),
                 read_write: vec![grant("root")],
                 protected: ["hooks", "config"]
-                    .map(|name| Protected {
+                    .map(|name| ProtectedPath {
                         path: folder.join("root/.git").join(name),
                         stand_in: StandIn::Folder,
                     })

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 /// How Bailiwick is in a client's settings.
 #[derive(Debug, Clone, Default)]
-pub struct How {
+pub struct EntryOptions {
     /// The scopes that the client may use; none for all.
     pub scope: Vec<String>,
     /// The token whose rights it has.

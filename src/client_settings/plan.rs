@@ -7,7 +7,7 @@ use serde_json::Value;
 use bailiwick_contract::{ErrorCode, Failure};
 use bailiwick_providers::file::sha256_hex;
 
-use super::choice::How;
+use super::choice::EntryOptions;
 use super::connection::Connection;
 use super::entry::{Entry, Likeness, Reach, is_ours};
 use super::kind::{ClientKind, TokenForm};
@@ -57,7 +57,7 @@ pub fn install(
     connection: &Connection,
     records: &Records,
     reach: &Reach,
-    how: &How,
+    how: &EntryOptions,
 ) -> Result<SettingsEdit, Failure> {
     let facts = kind.facts();
     let place = SettingsPlace::find(kind, &how.place)?;

@@ -3,14 +3,14 @@
 use bailiwick_config::NewToken;
 use bailiwick_contract::{ErrorCode, Failure, Transport, time};
 
-use super::choice::How;
+use super::choice::EntryOptions;
 use super::entry::Reach;
 use super::kind::ClientKind;
 use super::output::MadeToken;
 use crate::installation::home::Home;
 
 /// Returns how the client reaches Bailiwick.
-pub fn reach(how: &How, caller: Option<&RightsOf>) -> Reach {
+pub fn reach(how: &EntryOptions, caller: Option<&RightsOf>) -> Reach {
     if how.http { Reach::Http } else { Reach::Stdio { caller: caller.map(|it| it.name.clone()) } }
 }
 
@@ -28,7 +28,7 @@ pub struct RightsOf {
 /// # Errors
 /// `not_found` for a token that does not exist, `unknown_scope`, and `conflict` for a token of the client's name with
 /// other rights.
-pub fn caller(home: &Home, kind: ClientKind, how: &How) -> Result<Option<RightsOf>, Failure> {
+pub fn caller(home: &Home, kind: ClientKind, how: &EntryOptions) -> Result<Option<RightsOf>, Failure> {
     if let Some(name) = &how.caller {
         home.caller(Some(name), Transport::Stdio)?;
         return Ok(Some(RightsOf { name: name.clone(), scopes_of_new: None }));

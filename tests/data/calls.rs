@@ -24,7 +24,7 @@ use support::source::repository;
 use support::system::{Need, git_of_the_person, lacks};
 use tokio_util::sync::CancellationToken;
 
-use crate::trials::Wanted;
+use crate::trials::TrialFilter;
 
 /// The files of the scope, before each call.
 const FILES: &[(&str, &str)] = &[
@@ -72,7 +72,7 @@ const PROJECT: &[(&str, &str)] = &[
 const NAMES: [&str; 5] = ["files", "changes", "commands", "tools", "shell"];
 
 /// The trials: a file of calls each.
-pub fn trials(_: &Wanted) -> Vec<Trial> {
+pub fn trials(_: &TrialFilter) -> Vec<Trial> {
     let mut trials =
         trials![there_are_enough_calls, what_is_read_is_canonical_and_reading_it_again_changes_nothing];
     trials.extend(each![

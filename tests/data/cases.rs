@@ -29,7 +29,7 @@ use support::update::{is_updating, update};
 
 use file::{Case, CaseFile, Kind};
 
-use crate::trials::{Wanted, slug, trial_name};
+use crate::trials::{TrialFilter, slug, trial_name};
 
 fn folder() -> PathBuf {
     repository().join("tests/operations")
@@ -56,7 +56,7 @@ fn case_files() -> BTreeMap<String, PathBuf> {
 
 /// Which needs of a case are missing here.
 #[derive(Debug, Default)]
-struct Missing {
+struct MissingBlocks {
     /// Those that its blocks have: it cannot be run.
     of_blocks: BTreeSet<Need>,
     /// Those that it declares: it is run, and must not end as it says.
@@ -65,7 +65,7 @@ struct Missing {
     is_for_others: bool,
 }
 
-impl Missing {
+impl MissingBlocks {
     /// # Errors
     /// The line, and a sentence, about a word in a block `needs` that is none.
     fn of(operation: &str, case: &Case) -> Result<Self, (usize, String)> {
@@ -119,7 +119,7 @@ struct CasePlace {
 }
 
 /// Lists all cases. Files that cannot be parsed have none: another trial fails because of them.
-fn case_places(wanted: &Wanted) -> Vec<CasePlace> {
+fn case_places(wanted: &TrialFilter) -> Vec<CasePlace> {
     let mut places = Vec::new();
     for (operation, path) in case_files() {
         if !wanted.may_be_in(&operation) {
@@ -137,7 +137,7 @@ fn case_places(wanted: &Wanted) -> Vec<CasePlace> {
 }
 
 /// The trials: each case, and what all case files have to have.
-pub fn trials(wanted: &Wanted) -> Vec<Trial> {
+pub fn trials(wanted: &TrialFilter) -> Vec<Trial> {
     let mut trials = trials![
         every_operation_has_a_case_file_and_every_case_file_an_operation,
         every_case_file_shows_what_works_what_is_denied_and_what_is_malformed,
@@ -156,7 +156,7 @@ fn run_case(place: &CasePlace) -> Result<Completion, Failed> {
     let text = fs::read_to_string(&place.path)?;
     let mut case = CaseFile::parse(&text)?.cases.swap_remove(place.index);
     let shown = shown_path(&place.path);
-    let missing = Missing::of(&place.operation, &case)
+    let missing = MissingBlocks::of(&place.operation, &case)
         .map_err(|(line, problem)| format!("{shown}:{line}: {problem}"))?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
@@ -204,7 +204,7 @@ fn some_cases_can_run_here() {
     for (operation, path) in case_files() {
         let text = fs::read_to_string(&path).expect("a case file can be read");
         for case in CaseFile::parse(&text).into_iter().flat_map(|file| file.cases) {
-            let missing = Missing::of(&operation, &case).unwrap_or_default().all();
+            let missing = MissingBlocks::of(&operation, &case).unwrap_or_default().all();
             if missing.is_empty() {
                 can_run += 1;
             } else {

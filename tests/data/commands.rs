@@ -21,12 +21,12 @@ use serde_json::Value;
 use support::source::repository;
 use support::update::{is_updating, update};
 
-use corpus::{CommandFile, Found, Section, written};
+use corpus::{CommandFile, CommandResult, Section, written};
 
-use crate::trials::Wanted;
+use crate::trials::TrialFilter;
 
 /// The trials: each heading of the files, and what is not in files.
-pub fn trials(wanted: &Wanted) -> Vec<Trial> {
+pub fn trials(wanted: &TrialFilter) -> Vec<Trial> {
     let mut trials = trials![
         most_kinds_of_commands_are_in_the_files,
         the_page_on_commands_names_every_construct_that_is_refused,
@@ -54,7 +54,7 @@ fn assert_none(problems: &[String]) {
 }
 
 /// Reads and judges a case.
-fn find(case: &corpus::Case, policies: &BTreeMap<String, Commands>) -> Found {
+fn find(case: &corpus::Case, policies: &BTreeMap<String, Commands>) -> CommandResult {
     let plan = recognise::plan(&case.input);
     let verdict = |commands: &Commands| match commands.judge(&case.input, Grant::Rules) {
         Ok(judged) => match (judged.verdict.decision.as_str(), judged.permitted.must_be_full()) {
@@ -73,7 +73,7 @@ fn find(case: &corpus::Case, policies: &BTreeMap<String, Commands>) -> Found {
             .map(|(name, commands)| (name.clone(), verdict(commands)))
             .collect(),
     };
-    Found { plan: written(&plan), verdicts }
+    CommandResult { plan: written(&plan), verdicts }
 }
 
 /// Compiles the policies that a file names.

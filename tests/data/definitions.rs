@@ -13,10 +13,10 @@ use libtest_mimic::Trial;
 use support::source::{files, repository};
 use support::update::is_updating;
 
-use crate::trials::Wanted;
+use crate::trials::TrialFilter;
 
 /// The trials: each source, and what is read beside them.
-pub fn trials(_: &Wanted) -> Vec<Trial> {
+pub fn trials(_: &TrialFilter) -> Vec<Trial> {
     let mut trials = trials![
         every_language_has_a_source,
         errors_and_line_ends_of_windows_hide_nothing_that_stands_apart,

@@ -16,10 +16,10 @@ mod terminal;
 
 use libtest_mimic::Trial;
 
-use crate::trials::Wanted;
+use crate::trials::TrialFilter;
 
 /// The trials: what all pages have to have. The modules `manual` and `shown` have their own.
-pub fn trials(_: &Wanted) -> Vec<Trial> {
+pub fn trials(_: &TrialFilter) -> Vec<Trial> {
     trials![
         book::the_book_lists_every_page_once,
         book::what_pages_link_to_is_in_the_book,

@@ -32,10 +32,10 @@ use std::process::ExitCode;
 
 use libtest_mimic::{Arguments, Trial};
 
-use trials::Wanted;
+use trials::TrialFilter;
 
 /// Creates the trials of a module.
-type Trials = fn(&Wanted) -> Vec<Trial>;
+type Trials = fn(&TrialFilter) -> Vec<Trial>;
 
 /// The modules, with the trials of each.
 const MODULES: &[(&str, Trials)] = &[
@@ -59,7 +59,7 @@ const MODULES: &[(&str, Trials)] = &[
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
-    let wanted = Wanted { name: arguments.filter.clone().filter(|_| arguments.exact) };
+    let wanted = TrialFilter { name: arguments.filter.clone().filter(|_| arguments.exact) };
     let modules = MODULES.iter().filter(|(module, _)| wanted.may_be_in(module));
     let trials: Vec<Trial> = modules.flat_map(|(_, trials)| trials(&wanted)).collect();
     let mut names = BTreeSet::new();

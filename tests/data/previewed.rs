@@ -12,11 +12,11 @@ use support::patience::eventually;
 use support::scope::TestScope;
 use support::service::{TestService, call, data};
 
-use crate::trials::Wanted;
+use crate::trials::TrialFilter;
 use crate::undone::{Facts, all_below, assert_same, commands, make_folder};
 
 /// The trials: each command.
-pub fn trials(_: &Wanted) -> Vec<Trial> {
+pub fn trials(_: &TrialFilter) -> Vec<Trial> {
     let mut trials = trials![there_are_thirty_commands];
     trials.extend(each![the_preview_of_a_command_shows_what_it_does; previewed()]);
     trials.extend(each![what_is_taken_over_is_what_the_command_does_and_comes_back; taken_over()]);

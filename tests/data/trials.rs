@@ -26,12 +26,12 @@ macro_rules! each {
 /// Which trials are asked for.
 ///
 /// Where each trial has a process of its own, files that have nothing to do with it are not even read.
-pub struct Wanted {
+pub struct TrialFilter {
     /// The only trial, if one is asked for by its whole name.
     pub name: Option<String>,
 }
 
-impl Wanted {
+impl TrialFilter {
     /// Returns whether a trial whose name has this part may be asked for.
     pub fn may_be_in(&self, part: &str) -> bool {
         self.name.as_ref().is_none_or(|name| name.contains(part))

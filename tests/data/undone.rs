@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use support::scope::TestScope;
 use support::service::{TestService, call, data};
 
-use crate::trials::Wanted;
+use crate::trials::TrialFilter;
 
 /// Below what is kept of a file, and above what other parts of the product hold in memory.
 const BIG: usize = 9 << 20;
@@ -23,7 +23,7 @@ const BIG: usize = 9 << 20;
 const OBJECTS: &str = ".git/objects/";
 
 /// The trials: each command.
-pub fn trials(_: &Wanted) -> Vec<Trial> {
+pub fn trials(_: &TrialFilter) -> Vec<Trial> {
     let mut trials = trials![there_are_sixty_commands];
     trials.extend(each![stress::commands_come_back_in_a_tree_of_fifty_thousand_files; stress::parts()]);
     trials.extend(each![what_a_command_destroys_comes_back; commands()]);

@@ -310,7 +310,7 @@ fn no_two_families_use_each_other() {
     let names: BTreeSet<&str> = FAMILIES.iter().map(|family| family.name).collect();
     let mut uses: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for file in rust_files("crates/engine/src/operations") {
-        let family = file.module_path().get(2).cloned().unwrap_or_default();
+        let family = file.module_path().get(2).map(|it| (*it).to_owned()).unwrap_or_default();
         let found = used.captures_iter(&file.code).map(|found| found[1].to_owned());
         uses.entry(family.clone())
             .or_default()

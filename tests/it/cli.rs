@@ -25,7 +25,7 @@ use std::path::Path;
 use bailiwick::platform::fs::modes::{set_mode, symlink};
 use serde_json::{Value, json};
 
-use crate::installation::{Installation, Ran};
+use crate::installation::{CommandOutput, Installation};
 use crate::system::{Need, assert_private, lacks};
 
 #[test]
@@ -93,7 +93,7 @@ fn here_opens_the_current_folder() {
     let place = Installation::new();
     let output =
         place.command(&["here", "--id", "app", "--yes", "--json"]).current_dir(place.project()).output();
-    let ran = Ran::from(output.expect("the binary runs"));
+    let ran = CommandOutput::from(output.expect("the binary runs"));
     assert_eq!(ran.json()["scope"]["roots"], json!([place.project()]));
 }
 
@@ -524,7 +524,7 @@ fn the_history_shows_every_call_and_its_chain_holds() {
     }
     assert_eq!(place.run(&["log", "--since", "soon"]).exit, 2);
     let mut elsewhere = place.command(&["log"]);
-    let elsewhere = Ran::from(elsewhere.env("TZ", "JST-9").output().expect("it runs"));
+    let elsewhere = CommandOutput::from(elsewhere.env("TZ", "JST-9").output().expect("it runs"));
     let utc = place.run(&["log", "--utc"]).out;
     let times = |table: &str| -> Vec<String> {
         table
@@ -572,7 +572,7 @@ fn try_does_everything_for_real() {
     let temporary = place.folder.path().join("tmp");
     fs::create_dir(&temporary).expect("made");
     let mut command = place.command(&["try", "project", "--json"]);
-    let ran: Ran = command.env("TMPDIR", &temporary).output().expect("the binary runs").into();
+    let ran: CommandOutput = command.env("TMPDIR", &temporary).output().expect("the binary runs").into();
     let told = ran.json();
     let wrong: Vec<&Value> =
         told["steps"].as_array().expect("steps").iter().filter(|step| step["state"] != "ok").collect();
@@ -622,7 +622,7 @@ fn setup_with_commands_grants_them_with_rules_and_says_what_they_mean() {
         for variable in ["RUSTUP_HOME", "NVM_DIR", "PYENV_ROOT", "GOPATH"] {
             command.env_remove(variable);
         }
-        Ran::from(
+        CommandOutput::from(
             command.env("CARGO_HOME", place.project().join(".cargo")).output().expect("the binary runs"),
         )
     };

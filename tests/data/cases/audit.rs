@@ -6,7 +6,7 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags};
 use serde_json::{Map, Value, json};
 
-use super::mask::Seen;
+use super::mask::SeenValues;
 
 /// The columns, by the key that a block uses.
 const COLUMNS: &[(&str, &str)] = &[
@@ -41,7 +41,7 @@ const DEFAULT_KEYS: &[&str] = &["kind", "op", "target", "capability", "stage", "
 ///
 /// # Errors
 /// A sentence about the block or the store.
-pub fn audit(state: &Path, block: &str, seen: &Seen) -> Result<String, String> {
+pub fn audit(state: &Path, block: &str, seen: &SeenValues) -> Result<String, String> {
     let rows = rows(state).map_err(|error| format!("the history cannot be read: {error}"))?;
     let wanted: Vec<Map<String, Value>> = if block.trim().is_empty() {
         rows.iter().map(usual).collect()

@@ -8,7 +8,7 @@ use support::screen::{Client, WindowManager, XServer};
 
 /// A display, and the program whose windows it shows.
 #[expect(clippy::large_enum_variant, reason = "a case has one of it")]
-pub enum Shown {
+pub enum CaseDisplay {
     /// With windows that are painted.
     Painted {
         server: XServer,
@@ -21,7 +21,7 @@ pub enum Shown {
     Desktop(Box<Mutex<Desktop>>),
 }
 
-impl Shown {
+impl CaseDisplay {
     /// Starts a display of a size, such as `64x48`, with a window for each line: `X Y WIDTH HEIGHT RRGGBB TITLE`. With
     /// `managed` after the size it has a window manager.
     ///

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 /// What one run has seen so far: the values behind the placeholders.
 #[derive(Debug, Default)]
-pub struct Seen {
+pub struct SeenValues {
     /// The ids of the calls, in order.
     pub ids: Vec<String>,
     /// The last `version` of an answer.
@@ -31,7 +31,7 @@ pub struct Seen {
     pub folders: Vec<(String, &'static str)>,
 }
 
-impl Seen {
+impl SeenValues {
     /// Notes the values of an answer that later calls may name.
     pub fn note(&mut self, outcome: &Value) {
         if let Some(id) = outcome["operationId"].as_str() {

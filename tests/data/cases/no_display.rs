@@ -3,9 +3,9 @@
 use bailiwick::platform::screen::Sources;
 
 /// A display. There is none on this system.
-pub enum Shown {}
+pub enum CaseDisplay {}
 
-impl Shown {
+impl CaseDisplay {
     /// Starts nothing.
     ///
     /// # Errors

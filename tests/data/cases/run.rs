@@ -20,9 +20,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::audit;
 use super::diff::diff;
-use super::display::Shown;
+use super::display::CaseDisplay;
 use super::file::{Block, Case, Part};
-use super::mask::Seen;
+use super::mask::SeenValues;
 use super::schema;
 
 /// A problem and the line that it belongs to.
@@ -121,8 +121,8 @@ struct World {
     scope: Value,
     caller: Caller,
     service: Option<Arc<Service>>,
-    display: Option<Shown>,
-    seen: Seen,
+    display: Option<CaseDisplay>,
+    seen: SeenValues,
 }
 
 impl World {
@@ -138,7 +138,7 @@ impl World {
         });
         let shown = |path: &Path| path.to_str().expect("temporary paths are UTF-8").to_owned();
         let folders = vec![(shown(&root), "<root>"), (shown(folder.path()), "<temporary>")];
-        let seen = Seen { folders, ..Seen::default() };
+        let seen = SeenValues { folders, ..SeenValues::default() };
         Self { folder, scope, caller: Caller::local(Transport::Stdio), service: None, display: None, seen }
     }
 
@@ -185,8 +185,8 @@ impl World {
     /// Starts a display with windows.
     fn show(&mut self, block: &Block) -> Result<(), String> {
         let shown = match block.name.as_str() {
-            "desktop" => Shown::desktop(&block.argument, block.content.trim())?,
-            _ => Shown::start(&block.argument, &block.content)?,
+            "desktop" => CaseDisplay::desktop(&block.argument, block.content.trim())?,
+            _ => CaseDisplay::start(&block.argument, &block.content)?,
         };
         if let Some(window) = shown.window() {
             self.seen.folders.push((window, "<window>"));
@@ -312,7 +312,7 @@ impl World {
             let launcher = Launcher::with_program(env!("CARGO_BIN_EXE_bailiwick").into());
             // No display but the case's own, whatever this computer has.
             let none = || Sources { sockets: self.folder.path().join("no-display"), ..Sources::default() };
-            let displays = self.display.as_ref().map_or_else(none, Shown::sources);
+            let displays = self.display.as_ref().map_or_else(none, CaseDisplay::sources);
             let booted = Service::boot_on(settings, launcher, displays);
             self.service = Some(booted.map_err(|error| format!("the service does not start: {error}"))?);
         }

@@ -18,7 +18,7 @@ use bailiwick::contract::{CommandInput, CommandPlan, Failure, Joiner};
 use serde_json::Value;
 use support::source::files;
 
-use crate::trials::{Wanted, slug};
+use crate::trials::{TrialFilter, slug};
 
 /// What can become of a command.
 pub const VERDICTS: &[&str] = &["allow", "allow in full only", "ask", "ask in full only", "deny"];
@@ -59,7 +59,7 @@ impl CommandFile {
     }
 
     /// Lists the sections of the files that may be asked for, each with a name for its trial.
-    pub fn sections(wanted: &Wanted) -> Vec<(String, Section)> {
+    pub fn sections(wanted: &TrialFilter) -> Vec<(String, Section)> {
         let mut sections = BTreeMap::new();
         for path in paths() {
             let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
@@ -155,7 +155,7 @@ impl CommandFile {
     }
 
     /// Returns the file's text with what was found, for each case that something was found for.
-    pub fn updated(&self, found: &[Option<Found>]) -> String {
+    pub fn updated(&self, found: &[Option<CommandResult>]) -> String {
         let mut text = String::new();
         let found = self.cases.iter().zip(found).filter_map(|(case, found)| Some((case, found.as_ref()?)));
         let mut next = found.peekable();
@@ -209,7 +209,7 @@ impl Section {
 
 /// What was found for a case.
 #[derive(Debug)]
-pub struct Found {
+pub struct CommandResult {
     /// The plan, as [`written`] writes it.
     pub plan: String,
     /// The verdict under each policy of the file; none where no plan was recognised.

@@ -13,7 +13,7 @@ use bash::Bash;
 
 use super::corpus::{CommandFile, Section};
 use super::{assert_none, read};
-use crate::trials::Wanted;
+use crate::trials::TrialFilter;
 
 /// How many random strings a usual run compares.
 const STRINGS: usize = 2_000;
@@ -21,7 +21,7 @@ const STRINGS: usize = 2_000;
 const PARTS: usize = 2;
 
 /// The trials: each heading of the files, and random strings.
-pub fn trials(wanted: &Wanted) -> Vec<Trial> {
+pub fn trials(wanted: &TrialFilter) -> Vec<Trial> {
     let mut trials = trials![no_builtin_and_no_keyword_of_bash_is_taken_for_a_program];
     trials.extend(each![bash_starts_what_was_read_in_the_case_files; CommandFile::sections(wanted)]);
     let parts = (0..PARTS as u64).map(|part| (format!("random_strings_{part}"), part));

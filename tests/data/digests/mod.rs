@@ -6,10 +6,10 @@ mod strange;
 use libtest_mimic::Trial;
 use support::logs::log_files;
 
-use crate::trials::Wanted;
+use crate::trials::TrialFilter;
 
 /// The trials: each log, and what arrives without one.
-pub fn trials(_: &Wanted) -> Vec<Trial> {
+pub fn trials(_: &TrialFilter) -> Vec<Trial> {
     let mut trials = trials![
         recorded::there_are_sixty_logs_of_twelve_tools,
         strange::counts_that_do_not_agree_with_the_tools_own_give_no_digest,

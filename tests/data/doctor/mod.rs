@@ -13,7 +13,7 @@ use support::installation::Installation;
 use support::ports::reserve_port;
 use support::source::repository;
 
-use crate::trials::{Wanted, slug};
+use crate::trials::{TrialFilter, slug};
 
 mod client_faults;
 mod faults;
@@ -23,7 +23,7 @@ mod screens;
 use faults::faults;
 
 /// The trials: each fault, and what doctor does beside.
-pub fn trials(_: &Wanted) -> Vec<Trial> {
+pub fn trials(_: &TrialFilter) -> Vec<Trial> {
     let mut trials = trials![
         there_are_faults_of_many_kinds,
         several_faults_are_mended_in_one_run_and_taken_back_as_one,

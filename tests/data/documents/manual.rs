@@ -7,10 +7,10 @@ use std::process::Command;
 use libtest_mimic::Trial;
 use support::installation::Installation;
 
-use crate::trials::Wanted;
+use crate::trials::TrialFilter;
 
 /// The trials.
-pub fn trials(_: &Wanted) -> Vec<Trial> {
+pub fn trials(_: &TrialFilter) -> Vec<Trial> {
     trials![every_command_has_a_manual_page_that_formats_without_a_warning]
 }
 

@@ -13,7 +13,7 @@ use support::update::{is_updating, update};
 
 use super::markdown::Page;
 use super::terminal::Terminal;
-use crate::trials::Wanted;
+use crate::trials::TrialFilter;
 
 /// What a page asks for, with the lines that it covers.
 #[derive(Debug)]
@@ -166,7 +166,7 @@ fn run(page: &Page) -> (Vec<String>, String) {
 }
 
 /// The trials: each page that shows a terminal or verdicts.
-pub fn trials(wanted: &Wanted) -> Vec<Trial> {
+pub fn trials(wanted: &TrialFilter) -> Vec<Trial> {
     let mut trials =
         trials![the_guides_are_found, dots_stand_for_text_and_for_lines_and_nothing_else_differs];
     trials.extend(each![what_the_guides_show_was_printed; guides(wanted)]);
@@ -174,7 +174,7 @@ pub fn trials(wanted: &Wanted) -> Vec<Trial> {
 }
 
 /// Lists the pages, each with a name: `guides/cookbook`.
-fn guides(wanted: &Wanted) -> Vec<(String, Page)> {
+fn guides(wanted: &TrialFilter) -> Vec<(String, Page)> {
     let paths =
         ["docs/guides", "docs/clients", "docs/concepts", "docs/tutorials"].into_iter().flat_map(files);
     let pages = paths.map(|path| shown_path(&path)).filter(|path| path.ends_with(".md"));
@@ -188,7 +188,7 @@ fn guides(wanted: &Wanted) -> Vec<(String, Page)> {
 }
 
 fn the_guides_are_found() {
-    let guides = guides(&Wanted { name: None });
+    let guides = guides(&TrialFilter { name: None });
     assert!(guides.len() > 3, "{} guides were found", guides.len());
 }
 

@@ -18,7 +18,7 @@ use sha2::{Digest, Sha256};
 
 use super::internet::Internet;
 use super::login::{answer, form, hidden};
-use crate::installation::{Installation, Ran};
+use crate::installation::{CommandOutput, Installation};
 use crate::patience::{PATIENCE, eventually};
 use crate::source::repository;
 use support::http_client::{Reply, request, send_raw};
@@ -141,7 +141,7 @@ impl Place {
         command
     }
 
-    fn run(&self, words: &[&str]) -> Ran {
+    fn run(&self, words: &[&str]) -> CommandOutput {
         self.command(words).output().expect("the binary runs").into()
     }
 
@@ -292,9 +292,12 @@ fn nothing_is_opened_without_a_yes_a_token_and_a_program() {
         .command(&["tunnel", "openai", OPENAI, "--yes", "--json"])
         .env("BAILIWICK_TOKEN", "bwl_x")
         .output();
-    assert_eq!(Ran::from(stranger.expect("run")).json()["error"]["details"]["rule"], "token-needed");
+    assert_eq!(
+        CommandOutput::from(stranger.expect("run")).json()["error"]["details"]["rule"],
+        "token-needed"
+    );
     let missing = place.command(&["tunnel", "cloudflare", "--yes"]).env("PATH", "/nonexistent").output();
-    let missing = Ran::from(missing.expect("run"));
+    let missing = CommandOutput::from(missing.expect("run"));
     assert!(missing.err.contains("no `cloudflared` on the search path"), "{}", missing.err);
     for words in [&["tunnel", "cloudflare"][..], &["tunnel", "tailscale"], &["tunnel", "openai", OPENAI]] {
         let shown = place.run(&[words, &["--dry-run"]].concat());

@@ -163,7 +163,7 @@ fn answers_follow_their_schemas() {
     }
     for (name, words, exit) in &calls {
         let output = place.command(words).arg("--json").env("EDITOR", "true").env_remove("VISUAL").output();
-        let ran = crate::installation::Ran::from(output.expect("the binary runs"));
+        let ran = crate::installation::CommandOutput::from(output.expect("the binary runs"));
         assert_eq!(ran.exit, *exit, "{words:?}: {}{}", ran.out, ran.err);
         assert!(!ran.out.contains("secret-value"), "{words:?}: {}", ran.out);
         holds(name, &ran.json());

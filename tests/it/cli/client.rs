@@ -9,14 +9,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::installation::{Installation, Ran};
+use crate::installation::{CommandOutput, Installation};
 
 /// An installation whose user has clients, and a path without any program of theirs.
-struct Desk {
+struct ClientFixture {
     installation: Installation,
 }
 
-impl Desk {
+impl ClientFixture {
     fn new() -> Self {
         let made = Self { installation: Installation::new() };
         fs::create_dir(made.path("programs")).expect("made");
@@ -34,12 +34,12 @@ impl Desk {
         command
     }
 
-    fn run(&self, words: &[&str]) -> Ran {
+    fn run(&self, words: &[&str]) -> CommandOutput {
         self.command(words).output().expect("the binary runs").into()
     }
 
     /// Runs a command that has to succeed.
-    fn well(&self, words: &[&str]) -> Ran {
+    fn well(&self, words: &[&str]) -> CommandOutput {
         let ran = self.run(words);
         assert_eq!(ran.exit, 0, "{words:?}: {}{}", ran.out, ran.err);
         ran

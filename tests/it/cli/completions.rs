@@ -6,19 +6,19 @@ use std::process::Command;
 
 use serde_json::json;
 
-use crate::installation::{Installation, Ran};
+use crate::installation::{CommandOutput, Installation};
 use crate::needs::require_program;
 use support::pty::Pty;
 
 /// An installation with ids to offer, and the scripts as a person installs them.
-struct Desk {
+struct CompletionFixture {
     place: Installation,
     process: String,
     operation: String,
     secret: String,
 }
 
-impl Desk {
+impl CompletionFixture {
     fn new() -> Self {
         let place = Installation::new();
         let at = |path: &str| place.folder.path().join(path);
@@ -69,15 +69,15 @@ impl Desk {
     }
 }
 
-impl Drop for Desk {
+impl Drop for CompletionFixture {
     fn drop(&mut self) {
-        let _: Ran = self.place.run(&["processes", "stop", "--all", "--grace", "0"]);
+        let _: CommandOutput = self.place.run(&["processes", "stop", "--all", "--grace", "0"]);
     }
 }
 
 #[test]
 fn values_are_offered_without_secrets_and_without_a_word_of_what_is_wrong() {
-    let desk = Desk::new();
+    let desk = CompletionFixture::new();
     assert_eq!(desk.values(&["scope", "show"]), ["project", "library"]);
     assert_eq!(desk.values(&["history", "--scope"]), ["project", "library"]);
     assert_eq!(desk.values(&["token", "revoke"]), ["owner", "my $(touch made) laptop"]);
@@ -102,7 +102,7 @@ fn values_are_offered_without_secrets_and_without_a_word_of_what_is_wrong() {
 }
 
 /// What bash offers for a line, of which the last word is at the cursor.
-fn bash(desk: &Desk, words: &[&str]) -> Vec<String> {
+fn bash(desk: &CompletionFixture, words: &[&str]) -> Vec<String> {
     let quoted: String = words.iter().map(|word| format!(" '{word}'")).collect();
     let script = format!(
         "source ./bailiwick.bash; COMP_WORDS=({quoted}); COMP_CWORD={}
@@ -110,14 +110,14 @@ fn bash(desk: &Desk, words: &[&str]) -> Vec<String> {
         printf '%s\\n' \"${{COMPREPLY[@]}}\"",
         words.len() - 1
     );
-    let ran: Ran = desk.shell(&["bash", "--norc", "-c", &script]).output().expect("it runs").into();
+    let ran: CommandOutput = desk.shell(&["bash", "--norc", "-c", &script]).output().expect("it runs").into();
     assert_eq!((ran.exit, ran.err.as_str()), (0, ""), "{words:?}");
     ran.out.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect()
 }
 
 #[test]
 fn bash_offers_what_this_computer_knows_in_its_own_quoting() {
-    let desk = Desk::new();
+    let desk = CompletionFixture::new();
     assert_eq!(bash(&desk, &["bailiwick", "scope", "show", ""]), ["project", "library"]);
     assert_eq!(bash(&desk, &["bailiwick", "scope", "show", "li"]), ["library"]);
     assert_eq!(bash(&desk, &["bailiwick", "token", "revoke", "my"]), ["my\\ \\$\\(touch\\ made\\)\\ laptop"]);
@@ -131,11 +131,12 @@ fn bash_offers_what_this_computer_knows_in_its_own_quoting() {
 
 #[test]
 fn fish_offers_what_this_computer_knows_and_what_it_is_about() {
-    let desk = Desk::new();
+    let desk = CompletionFixture::new();
     require_program("fish");
     let offered = |line: &str| -> Vec<String> {
         let script = format!("source bailiwick.fish; complete --do-complete='{line}'");
-        let ran: Ran = desk.shell(&["fish", "--no-config", "-c", &script]).output().expect("it runs").into();
+        let ran: CommandOutput =
+            desk.shell(&["fish", "--no-config", "-c", &script]).output().expect("it runs").into();
         assert_eq!((ran.exit, ran.err.as_str()), (0, ""), "{line}");
         ran.out.lines().map(str::to_owned).collect()
     };
@@ -152,13 +153,13 @@ fn fish_offers_what_this_computer_knows_and_what_it_is_about() {
 #[test]
 fn zsh_offers_what_this_computer_knows_at_its_own_prompt() {
     require_program("zsh");
-    let desk = Desk::new();
+    let desk = CompletionFixture::new();
     let begin = "fpath=(~/zfunc $fpath); autoload -Uz compinit; compinit -u -D; unsetopt list_beep";
     typed(&desk, &["zsh", "-f", "-i"], begin);
 }
 
 /// Types words and TAB at a shell's prompt, and runs what it makes of them.
-fn typed(desk: &Desk, shell: &[&str], begin: &str) {
+fn typed(desk: &CompletionFixture, shell: &[&str], begin: &str) {
     let mut command = desk.shell(shell);
     command.env("PS1", "> ").env("TERM", "xterm");
     let mut terminal = Pty::start(&command, 24, 100);

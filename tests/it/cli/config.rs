@@ -7,14 +7,14 @@ use bailiwick::platform::fs::modes::PermissionsExt;
 use bailiwick::platform::fs::modes::set_mode;
 use serde_json::{Value, json};
 
-use crate::installation::Installation;
 #[cfg(unix)]
-use crate::installation::Ran;
+use crate::installation::CommandOutput;
+use crate::installation::Installation;
 use crate::system::{Need, lacks};
 
 /// Runs `config edit` with an editor that is a script; `$1` is the copy.
 #[cfg(unix)]
-fn edit(place: &Installation, script: &str, words: &[&str]) -> Ran {
+fn edit(place: &Installation, script: &str, words: &[&str]) -> CommandOutput {
     let editor = place.folder.path().join("editor");
     fs::write(&editor, format!("#!/bin/sh\n{script}\n")).expect("written");
     set_mode(&editor, 0o700).expect("own file");
@@ -166,7 +166,7 @@ fn an_edit_is_checked_shown_and_only_then_written() {
     assert_eq!(edit(&place, "true", &[]).exit, 14, "there is nobody to ask");
     assert_eq!(edit(&place, "exit 3", &["--yes"]).exit, 1);
     let none = place.command(&["config", "edit", "--yes"]).env_remove("EDITOR").env_remove("VISUAL").output();
-    assert_eq!(Ran::from(none.expect("the binary runs")).exit, 15);
+    assert_eq!(CommandOutput::from(none.expect("the binary runs")).exit, 15);
 }
 
 #[test]

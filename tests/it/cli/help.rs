@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader};
 use bailiwick::contract::id::new_id;
 use serde_json::json;
 
-use crate::installation::{Installation, Ran};
+use crate::installation::{CommandOutput, Installation};
 
 /// Rows of a terminal of 80 columns that the help of one command may take.
 const MAX_ROWS: usize = 40;
@@ -25,7 +25,7 @@ pub fn commands() -> Vec<Vec<String>> {
     all
 }
 
-fn help(place: &Installation, words: &[String]) -> Ran {
+fn help(place: &Installation, words: &[String]) -> CommandOutput {
     let words: Vec<&str> = words.iter().map(String::as_str).chain(["--help"]).collect();
     let ran = place.run(&words);
     assert_eq!((ran.exit, ran.err.as_str()), (0, ""), "{words:?}");
@@ -53,7 +53,7 @@ fn printed(place: &Installation, words: &[&str], columns: Option<usize>) -> Stri
     if let Some(columns) = columns {
         command.env("COLUMNS", columns.to_string());
     }
-    let ran: Ran = command.output().expect("it runs").into();
+    let ran: CommandOutput = command.output().expect("it runs").into();
     format!("{}{}", ran.out, ran.err)
 }
 
@@ -252,7 +252,7 @@ fn every_command_has_examples_and_they_run() {
                 command.current_dir(place.folder.path().join("app"));
             }
             let output = command.output();
-            let ran = Ran::from(output.expect("the binary runs"));
+            let ran = CommandOutput::from(output.expect("the binary runs"));
             assert!(expected(&words).contains(&ran.exit), "{line}: {} {}{}", ran.exit, ran.out, ran.err);
         }
     }

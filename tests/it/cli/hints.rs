@@ -6,7 +6,7 @@ use bailiwick::contract::CommandInput;
 use bailiwick::policy::command::recognise;
 use serde_json::{Value, json};
 
-use crate::installation::{Installation, Ran};
+use crate::installation::{CommandOutput, Installation};
 use crate::needs::lacks_full_sandbox;
 use crate::temporary::TemporaryFolder;
 
@@ -20,7 +20,7 @@ fn commands_in(text: &str) -> Vec<Vec<String>> {
     quoted.map(words).collect()
 }
 
-fn run(place: &Installation, words: &[String]) -> Ran {
+fn run(place: &Installation, words: &[String]) -> CommandOutput {
     place.run(&words.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
@@ -82,7 +82,7 @@ fn the_command_that_a_hint_names_makes_the_refused_call_succeed() {
 }
 
 /// A refused call, and what stands for the words in capitals of the command that its hint names.
-struct Refused<'a> {
+struct RefusedCall<'a> {
     /// Makes the scope refuse it.
     first: &'a [&'a str],
     call: Value,
@@ -102,8 +102,8 @@ fn is_done(answer: &Value) -> bool {
 }
 
 /// Tries each refused call, the command that its hint names, and the call again.
-fn tries(place: &Installation, cases: &[Refused<'_>]) {
-    for Refused { first, call, named, values } in cases {
+fn tries(place: &Installation, cases: &[RefusedCall<'_>]) {
+    for RefusedCall { first, call, named, values } in cases {
         if !first.is_empty() {
             let ran = place.run(first);
             assert_eq!(ran.exit, 0, "{first:?}: {}", ran.err);
@@ -147,48 +147,53 @@ fn hints_of_commands_that_are_refused_or_fail_name_what_makes_them_run() {
         &place,
         &[
             // A text for bash: not here, not with the whole network, and not without a full sandbox.
-            Refused { first: off, call: run(json!("echo $HOME")), named: "--shell sandboxed", values: &[] },
-            Refused {
+            RefusedCall {
+                first: off,
+                call: run(json!("echo $HOME")),
+                named: "--shell sandboxed",
+                values: &[],
+            },
+            RefusedCall {
                 first: &["scope", "edit", "project", "--network", "full"],
                 call: run(json!("echo $HOME")),
                 named: "--network loopback",
                 values: &[],
             },
-            Refused {
+            RefusedCall {
                 first: &["scope", "edit", "project", "--sandbox", "partial"],
                 call: run(json!("echo $HOME")),
                 named: "--sandbox full",
                 values: &[],
             },
             // A variable that callers may not set, where not any program may run.
-            Refused {
+            RefusedCall {
                 first: off,
                 call: json!({"op": "command.run", "input": {"command": ["true"], "env": {"MY_LEVEL": "1"}}}),
                 named: "--allow-env MY_LEVEL",
                 values: &[],
             },
             // Folders that are not there for commands: to read, and to write.
-            Refused {
+            RefusedCall {
                 first: &["scope", "edit", "project", "--shell", "sandboxed"],
                 call: run(json!(read)),
                 named: "--read-path",
                 values: &[("FOLDER", &elsewhere)],
             },
-            Refused {
+            RefusedCall {
                 first: &[],
                 call: run(json!(write)),
                 named: "--add-root",
                 values: &[("FOLDER", &elsewhere)],
             },
             // A limit.
-            Refused {
+            RefusedCall {
                 first: &["scope", "edit", "project", "--limit", "file-megabytes=1"],
                 call: run(json!("head -c 2000000 /dev/zero > big.bin")),
                 named: "--limit file-megabytes",
                 values: larger,
             },
             // Writing, where the scope does not grant it any more.
-            Refused {
+            RefusedCall {
                 first: &["scope", "deny", "project", "fs:write"],
                 call: run(json!("touch made.txt")),
                 named: "fs:write",
@@ -234,27 +239,27 @@ fn hints_of_programs_processes_links_and_git_name_what_opens_them() {
     tries(
         &place,
         &[
-            Refused { first: &[], call: start(), named: "--limit live-processes=2", values: &[] },
-            Refused {
+            RefusedCall { first: &[], call: start(), named: "--limit live-processes=2", values: &[] },
+            RefusedCall {
                 first: &["scope", "edit", "project", "--shell", "off"],
                 call: json!({"op": "command.run", "input": {"command": ["my-own-tool"]}}),
                 named: "--search-path",
                 values: &[("FOLDER", &folder)],
             },
-            Refused {
+            RefusedCall {
                 first: &["scope", "edit", "project", "--refuse-hard-links", "true"],
                 call: json!({"op": "file.read", "target": "again.txt"}),
                 named: "--refuse-hard-links false",
                 values: &[],
             },
-            Refused {
+            RefusedCall {
                 first: &[],
                 call: json!({"op": "git.stage", "input": {"paths": [".env"]}}),
                 named: "--files .env",
                 values: &[],
             },
             // It is staged by now; closed again, it cannot be committed.
-            Refused {
+            RefusedCall {
                 first: &["scope", "edit", "project", "--remove-rule", ".env"],
                 call: json!({"op": "git.commit", "input": {"message": "add it"}}),
                 named: "--files .env",

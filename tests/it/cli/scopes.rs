@@ -6,7 +6,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::installation::{Installation, Ran};
+use crate::installation::{CommandOutput, Installation};
 
 #[test]
 fn every_change_of_a_scope_is_told_as_what_it_grants_and_takes() {
@@ -257,7 +257,7 @@ fn set_ups_at_the_same_time_all_succeed() {
         })
         .collect();
     for child in running {
-        let ran = Ran::from(child.wait_with_output().expect("it ends"));
+        let ran = CommandOutput::from(child.wait_with_output().expect("it ends"));
         assert_eq!(ran.exit, 0, "{}", ran.err);
     }
     let config: Value = serde_json::from_slice(&fs::read(place.config()).expect("there")).expect("JSON");
@@ -279,7 +279,7 @@ fn more_roots_are_opened_than_the_soft_limit_of_open_files_and_too_low_a_hard_on
         scopes.push(scope);
     }
     fs::write(place.config(), config.to_string()).expect("written");
-    let limited = |limit: &str, words: &[&str]| -> Ran {
+    let limited = |limit: &str, words: &[&str]| -> CommandOutput {
         let mut command = Command::new("sh");
         command
             .args(["-c", &format!("ulimit {limit} && exec \"$0\" \"$@\""), env!("CARGO_BIN_EXE_bailiwick")])

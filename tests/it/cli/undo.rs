@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use super::answers::holds;
-use crate::installation::{Installation, Ran};
+use crate::installation::{CommandOutput, Installation};
 
 /// With the project open for changes, and a client `laptop`.
 fn place() -> Installation {
@@ -20,7 +20,7 @@ fn place() -> Installation {
     place
 }
 
-fn done(place: &Installation, words: &[&str]) -> Ran {
+fn done(place: &Installation, words: &[&str]) -> CommandOutput {
     let ran = place.run(words);
     assert_eq!(ran.exit, 0, "{words:?}: {}{}", ran.out, ran.err);
     ran

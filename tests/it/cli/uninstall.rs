@@ -3,7 +3,7 @@
 use std::fs;
 
 use super::answers::holds;
-use crate::installation::{Installation, Ran};
+use crate::installation::{CommandOutput, Installation};
 
 #[test]
 fn uninstall_lists_first_and_then_removes_only_what_bailiwick_made() {
@@ -13,7 +13,9 @@ fn uninstall_lists_first_and_then_removes_only_what_bailiwick_made() {
     let settings = place.folder.path().join("settings.json");
     fs::write(&settings, "{\"mcpServers\": {\"mine\": {\"command\": \"x\"}}}").expect("written");
     let before = fs::read(&settings).expect("readable");
-    let run = |words: &[&str]| Ran::from(place.command(words).env("HOME", &user).output().expect("it runs"));
+    let run = |words: &[&str]| {
+        CommandOutput::from(place.command(words).env("HOME", &user).output().expect("it runs"))
+    };
     let named = settings.to_str().expect("UTF-8");
     let added = run(&["client", "add", "cursor", "--settings", named, "--yes"]);
     assert_eq!(added.exit, 0, "{}{}", added.out, added.err);

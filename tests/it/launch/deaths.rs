@@ -10,7 +10,7 @@ use bailiwick::contract::command::Containment;
 use bailiwick::platform::launch::LaunchError;
 use bailiwick::platform::launch::kept::{Control, ControlError, KeeperRequest, Lifetime, State};
 
-use super::lasting::{Lasting, children, kill, lives, request, start};
+use super::lasting::{DurableProcess, children, kill, lives, request, start};
 use super::place::{LEVELS, Place, shell, wait_for};
 use crate::patience::{PATIENCE, eventually};
 use crate::system::tell;
@@ -122,7 +122,7 @@ fn kill_in_order(test: &str, level: Containment, order: [Victim; 3]) {
     use Victim::{Keepers, Launcher, Service as TheService};
     let what = format!("{level} {order:?}");
     let mut service = Service::start(test, level);
-    let processes: Vec<_> = service.folders.iter().map(|folder| Lasting::found(folder)).collect();
+    let processes: Vec<_> = service.folders.iter().map(|folder| DurableProcess::found(folder)).collect();
     let keepers: Vec<_> = processes.iter().map(|process| process.status().process_id).collect();
     for victim in order {
         match victim {
@@ -147,7 +147,7 @@ fn kill_in_order(test: &str, level: Containment, order: [Victim; 3]) {
         }
     }
     // Another service finds them.
-    let found: Vec<_> = service.folders.iter().map(|folder| Lasting::found(folder)).collect();
+    let found: Vec<_> = service.folders.iter().map(|folder| DurableProcess::found(folder)).collect();
     for process in &found[KILLED..PROCESSES] {
         assert_eq!(process.status().state, State::Running, "{what}");
         wait_for(async { process.control().await.watch().await.expect("watching") });
@@ -230,7 +230,7 @@ fn a_start_that_is_given_up_leaves_nothing_running() {
             let started = wait_for(async {
                 tokio::time::timeout(Duration::from_millis(wait), place.launcher.start_kept(made)).await
             });
-            let Ok(process) = std::panic::catch_unwind(|| Lasting::found(&folder)) else { continue };
+            let Ok(process) = std::panic::catch_unwind(|| DurableProcess::found(&folder)) else { continue };
             if started.is_ok() {
                 wait_for(async { process.control().await.stop(9, Duration::ZERO).await.expect("stopped") });
             }

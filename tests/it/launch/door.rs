@@ -7,12 +7,12 @@ use std::time::Duration;
 use bailiwick::contract::command::{Containment, Network};
 use bailiwick::platform::launch::kept::{ControlError, KeeperRequest, State};
 
-use super::lasting::{Lasting, request, start};
+use super::lasting::{DurableProcess, request, start};
 use super::place::{LEVELS, Place, shell, single, wait_for};
 use crate::needs::{lacks_root, require_program};
 use crate::patience::{PATIENCE, eventually};
 
-fn knock(process: &Lasting) -> UnixStream {
+fn knock(process: &DurableProcess) -> UnixStream {
     let stream = UnixStream::connect(process.folder.join("control")).expect("connected");
     stream.set_read_timeout(Some(*PATIENCE)).expect("set");
     stream
@@ -33,12 +33,12 @@ fn message(content: &[u8]) -> Vec<u8> {
 }
 
 /// Returns what the first message must be: the key is in the status.
-fn hello(process: &Lasting) -> Vec<u8> {
+fn hello(process: &DurableProcess) -> Vec<u8> {
     let status = std::fs::read(process.folder.join("status")).expect("read");
     message(&[&[0][..], &status[24..40]].concat())
 }
 
-fn goes_on(process: &Lasting, level: Containment) {
+fn goes_on(process: &DurableProcess, level: Containment) {
     let before = process.out().matches("heard").count();
     wait_for(async { process.control().await.input(b"\n").await.expect("taken") });
     eventually("it is heard", || process.out().matches("heard").count() > before);
@@ -89,7 +89,7 @@ fn garbage_ends_its_connection_and_nothing_else() {
 }
 
 /// Connects clients that say nothing and one that never reads; looks at the keeper while they are there.
-pub(super) fn silent_and_deaf_clients(look: impl Fn(&Lasting, Containment)) {
+pub(super) fn silent_and_deaf_clients(look: impl Fn(&DurableProcess, Containment)) {
     let place = Place::new();
     for level in LEVELS {
         let process = start(&place, request(&place, level, shell(HEARS)));

@@ -7,7 +7,7 @@ use bailiwick::contract::command::{Containment, Joiner};
 use bailiwick::platform::launch::LaunchError;
 use bailiwick::platform::launch::kept::{Control, ControlError, Event, Input, KeeperRequest, State, Stream};
 
-use super::lasting::{Lasting, lives, request, start, try_start};
+use super::lasting::{DurableProcess, lives, request, start, try_start};
 use super::place::{LEVELS, Place, shell, single, step, wait_for};
 use crate::patience::{PATIENCE, eventually};
 
@@ -64,7 +64,7 @@ fn an_error_of_the_start_is_told_and_leaves_nothing() {
             Err(LaunchError::Step { step, .. }) => assert_eq!(step, "execute", "{level}"),
             other => panic!("{level}: {:?}", other.map(|process| process.status())),
         }
-        let status = Lasting::found(&folder).ended();
+        let status = DurableProcess::found(&folder).ended();
         assert_eq!(status.state, State::Failed, "{level}");
         assert!(status.failure.is_some_and(|why| why.contains("execute")), "{level}");
     }

@@ -13,7 +13,7 @@ use super::place::{Place, wait_for};
 use crate::patience::{PATIENCE, eventually};
 
 /// A process that lasts, seen from a service.
-pub struct Lasting {
+pub struct DurableProcess {
     pub folder: PathBuf,
     pub kept: ProcessFiles,
     pub held: ActiveSandbox,
@@ -52,19 +52,19 @@ pub fn at_terminal(place: &Place, level: Containment, plan: Vec<Step>) -> Keeper
 }
 
 /// Starts a process that lasts.
-pub fn try_start(place: &Place, request: KeeperRequest) -> Result<Lasting, LaunchError> {
+pub fn try_start(place: &Place, request: KeeperRequest) -> Result<DurableProcess, LaunchError> {
     let folder = request.folder.clone();
     let held = wait_for(place.launcher.start_kept(request))?;
     let kept = ProcessFiles::open(&folder).expect("opened");
-    Ok(Lasting { folder, kept, held })
+    Ok(DurableProcess { folder, kept, held })
 }
 
 /// Starts a process that lasts.
-pub fn start(place: &Place, request: KeeperRequest) -> Lasting {
+pub fn start(place: &Place, request: KeeperRequest) -> DurableProcess {
     try_start(place, request).expect("started")
 }
 
-impl Lasting {
+impl DurableProcess {
     /// Opens what a process left that another service started.
     pub fn found(folder: &Path) -> Self {
         let kept = ProcessFiles::open(folder).expect("opened");

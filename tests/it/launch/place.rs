@@ -11,7 +11,7 @@ use bailiwick::contract::command::{Containment, Joiner, Network, Redirect};
 use bailiwick::platform::fs::FileId;
 use bailiwick::platform::launch::{
     FolderChanges, HiddenPath, InnerSandboxes, Job, LaunchCommand, LaunchError, LaunchRequest, Launcher,
-    PathGrant, PlanEnd, ProcessLimits, Protected, SandboxRequest, SetGroupId, StandIn, Step,
+    PathGrant, PlanEnd, ProcessLimits, ProtectedPath, SandboxRequest, SetGroupId, StandIn, Step,
 };
 
 use crate::temporary::TemporaryFolder;
@@ -47,13 +47,13 @@ pub struct Place {
 
 /// How a plan ended, and what it wrote.
 #[derive(Debug)]
-pub struct Ran {
+pub struct JobOutput {
     pub ended: PlanEnd,
     pub out: String,
     pub err: String,
 }
 
-impl Ran {
+impl JobOutput {
     /// Returns what was written to standard output, after a success.
     pub fn out(&self) -> &str {
         assert_eq!(self.ended.exit_code, Some(0), "{self:?}");
@@ -62,15 +62,15 @@ impl Ran {
 }
 
 /// A running plan with the ends of its pipes.
-pub struct Running {
+pub struct RunningJob {
     pub job: Job,
     out: File,
     err: File,
 }
 
-impl Running {
+impl RunningJob {
     /// Waits for the end, reading what is written.
-    pub async fn end(self) -> Result<Ran, LaunchError> {
+    pub async fn end(self) -> Result<JobOutput, LaunchError> {
         let Self { mut job, out, err } = self;
         let read = |file: File| {
             tokio::task::spawn_blocking(move || {
@@ -80,7 +80,7 @@ impl Running {
         };
         let (out, err) = (read(out), read(err));
         let ended = job.ended().await?;
-        Ok(Ran { ended, out: out.await.expect("read"), err: err.await.expect("read") })
+        Ok(JobOutput { ended, out: out.await.expect("read"), err: err.await.expect("read") })
     }
 }
 
@@ -181,7 +181,7 @@ impl Place {
             protected: self
                 .protected
                 .iter()
-                .map(|path| Protected { path: path.clone(), stand_in: StandIn::Folder })
+                .map(|path| ProtectedPath { path: path.clone(), stand_in: StandIn::Folder })
                 .collect(),
             lacks_protected: false,
             closed: self
@@ -210,17 +210,17 @@ impl Place {
         (request, out, err)
     }
 
-    pub async fn start(&self, level: Containment, plan: Vec<Step>) -> Result<Running, LaunchError> {
+    pub async fn start(&self, level: Containment, plan: Vec<Step>) -> Result<RunningJob, LaunchError> {
         let (request, out, err) = self.request(level, plan);
-        Ok(Running { job: self.launcher.launch(request).await?, out, err })
+        Ok(RunningJob { job: self.launcher.launch(request).await?, out, err })
     }
 
-    pub async fn try_run(&self, level: Containment, plan: Vec<Step>) -> Result<Ran, LaunchError> {
+    pub async fn try_run(&self, level: Containment, plan: Vec<Step>) -> Result<JobOutput, LaunchError> {
         self.start(level, plan).await?.end().await
     }
 
     /// Runs a plan to its end.
-    pub fn run(&self, level: Containment, plan: Vec<Step>) -> Ran {
+    pub fn run(&self, level: Containment, plan: Vec<Step>) -> JobOutput {
         wait_for(self.try_run(level, plan)).unwrap_or_else(|error| panic!("{level}: {error}"))
     }
 }

@@ -18,7 +18,7 @@ use crate::temporary::TemporaryFolder;
 use support::scope::TestScope;
 
 /// A process without a program: its files, written as a keeper writes them.
-struct Written {
+struct RawOutput {
     _folder: TemporaryFolder,
     ring: RingWriter,
     status: StatusWriter,
@@ -26,7 +26,7 @@ struct Written {
     process: Arc<Process>,
 }
 
-impl Written {
+impl RawOutput {
     fn new(ring_bytes: u64) -> Self {
         let folder = TemporaryFolder::new();
         let dirs = Dirs::below(folder.path().join("home"));
@@ -150,7 +150,7 @@ proptest! {
         steps in steps(),
         strip_ansi in any::<bool>(),
     ) {
-        let mut written = Written::new(1 << 20);
+        let mut written = RawOutput::new(1 << 20);
         let mut rest = [out.as_bytes(), err.as_bytes()];
         let mut given = [String::new(), String::new()];
         let mut cursor = Cursor::default();
@@ -201,7 +201,7 @@ proptest! {
         steps in steps(),
         room in 500_usize..9_000,
     ) {
-        let mut written = Written::new(16 << 10);
+        let mut written = RawOutput::new(16 << 10);
         let (mut given, mut skipped, mut cursor) = (0, 0, Cursor::default());
         for step in steps {
             match step {
@@ -228,7 +228,7 @@ proptest! {
         err in "([a-z]{0,30}\n){0,40}",
         count in 0_usize..50,
     ) {
-        let mut written = Written::new(1 << 20);
+        let mut written = RawOutput::new(1 << 20);
         for (at, text) in [&out, &err].into_iter().enumerate() {
             if !text.is_empty() {
                 written.push(stream(at == 1), text.as_bytes());
@@ -249,7 +249,7 @@ proptest! {
 
 #[test]
 fn bytes_that_are_no_text_are_counted_and_an_end_in_the_middle_is_given_when_it_is_over() {
-    let mut written = Written::new(1 << 20);
+    let mut written = RawOutput::new(1 << 20);
     written.push(Stream::Stdout, b"a\xff\xfeb\xe2\x82");
     written.push(Stream::Stderr, b"\x1b[3");
     let taken = written.take(Cursor::default(), ALL);

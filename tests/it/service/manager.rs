@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use bailiwick::contract::id::new_id;
 
-use crate::installation::{Installation, Ran};
+use crate::installation::{CommandOutput, Installation};
 use crate::patience::{PATIENCE, eventually};
 
 /// Where systemd's program is.
@@ -77,7 +77,7 @@ impl Manager {
     }
 
     /// Runs a program where the manager is, as the user whose manager it is.
-    pub fn run(&self, program: &str, words: &[&str]) -> Ran {
+    pub fn run(&self, program: &str, words: &[&str]) -> CommandOutput {
         let mut command = Command::new("nsenter");
         command.args(["--mount", "--cgroup", "--target", &self.child.id().to_string(), "--"]);
         command.arg(program).args(words).env_clear();
@@ -86,12 +86,12 @@ impl Manager {
     }
 
     /// Asks the manager.
-    pub fn asked(&self, words: &[&str]) -> Ran {
+    pub fn asked(&self, words: &[&str]) -> CommandOutput {
         self.run("systemctl", &[&["--user"], words].concat())
     }
 
     /// Runs the program.
-    pub fn bailiwick(&self, words: &[&str]) -> Ran {
+    pub fn bailiwick(&self, words: &[&str]) -> CommandOutput {
         self.run(env!("CARGO_BIN_EXE_bailiwick"), words)
     }
 }

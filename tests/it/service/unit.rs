@@ -6,10 +6,10 @@ use std::process::{Command, Stdio};
 use serde_json::{Value, json};
 
 use crate::cli::answers::holds;
-use crate::installation::{Installation, Ran};
+use crate::installation::{CommandOutput, Installation};
 
 /// Runs a command with a configuration folder of its own and no way to a manager.
-fn run(place: &Installation, words: &[&str]) -> Ran {
+fn run(place: &Installation, words: &[&str]) -> CommandOutput {
     let folder = place.folder.path();
     let mut command = place.command(words);
     command.env("XDG_CONFIG_HOME", folder.join("settings")).env("XDG_RUNTIME_DIR", folder.join("no-session"));

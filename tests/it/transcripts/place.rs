@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use bailiwick::contract::id::new_id;
 
-use crate::installation::Ran;
+use crate::installation::CommandOutput;
 use crate::source::repository;
 
 /// How the home folder is shown: as long as it is, so that lines break where they really do.
@@ -85,12 +85,12 @@ impl Place {
     }
 
     /// Runs a command without a terminal.
-    pub fn run(&self, words: &[&str]) -> Ran {
+    pub fn run(&self, words: &[&str]) -> CommandOutput {
         self.command(words).output().expect("the binary runs").into()
     }
 
     /// Runs a command without a terminal that has to succeed.
-    pub fn well(&self, words: &[&str]) -> Ran {
+    pub fn well(&self, words: &[&str]) -> CommandOutput {
         let ran = self.run(words);
         assert_eq!(ran.exit, 0, "{words:?}: {}{}", ran.out, ran.err);
         ran

@@ -11,13 +11,13 @@ use super::place::Place;
 use super::transcript::{CTRL_C, Transcript};
 
 /// A service without a terminal.
-pub struct Served {
+pub struct ServeProcess {
     child: Child,
     out: BufReader<ChildStdout>,
     pub started: Value,
 }
 
-impl Served {
+impl ServeProcess {
     pub fn start(place: &Place) -> Self {
         Self::start_with(place, &["serve", "--port", "0", "--json"])
     }
@@ -42,7 +42,7 @@ impl Served {
     }
 }
 
-impl Drop for Served {
+impl Drop for ServeProcess {
     fn drop(&mut self) {
         // It has ended as a rule; then this has no effect.
         let _ = self.child.kill();
@@ -133,7 +133,7 @@ fn the_view_shows_requests_as_they_come_and_ctrl_c_ends_it() {
 fn the_owners_token_is_made_where_http_is_first_wanted_and_somebody_sees_it() {
     let place = Place::set_up();
     let tokens = place.config().with_file_name("tokens.json");
-    Served::start(&place).end();
+    ServeProcess::start(&place).end();
     assert!(!tokens.exists(), "what no terminal shows stays in a log");
     let it = Transcript::begin(&place, "", "");
     let at_a_terminal = || {
@@ -158,17 +158,17 @@ fn the_owners_token_is_made_where_http_is_first_wanted_and_somebody_sees_it() {
 fn without_a_terminal_requests_are_told_only_if_asked_for() {
     let place = Place::set_up();
     let read = || place.well(&["call", "file.read", "hello.txt"]);
-    let silent = Served::start(&place);
+    let silent = ServeProcess::start(&place);
     read();
     assert_eq!(silent.end(), "");
-    let logged = Served::start_with(&place, &["serve", "--port", "0", "--log"]);
+    let logged = ServeProcess::start_with(&place, &["serve", "--port", "0", "--log"]);
     read();
     let said = logged.end();
     assert!(
         said.contains("file.read project:hello.txt") && said.contains("Stopped after 1 request."),
         "{said}"
     );
-    let events = Served::start_with(&place, &["serve", "--port", "0", "--log", "--json"]);
+    let events = ServeProcess::start_with(&place, &["serve", "--port", "0", "--log", "--json"]);
     read();
     assert_ne!(place.run(&["call", "file.read", "missing"]).exit, 0);
     let started = events.started.clone();
@@ -200,7 +200,7 @@ fn a_port_or_a_place_that_is_taken_is_said_with_who_has_it() {
     let id = std::process::id().to_string();
     assert!(ran.err.contains(&format!("(process {id}) listens there")), "{}", ran.err);
     assert!(ran.err.contains("bailiwick serve --port "), "{}", ran.err);
-    let served = Served::start(&place);
+    let served = ServeProcess::start(&place);
     let ran = place.run(&["serve", "--port", "0"]);
     assert_eq!(ran.exit, 16, "{}", ran.err);
     let process = served.started["processId"].as_u64().expect("an id").to_string();

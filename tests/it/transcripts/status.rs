@@ -3,7 +3,7 @@
 use std::fs;
 
 use super::place::Place;
-use super::start::Served;
+use super::start::ServeProcess;
 use super::transcript::Transcript;
 
 #[test]
@@ -30,7 +30,7 @@ fn status_says_what_to_do_next_at_each_step() {
     fs::write(&settings, other).expect("written");
     assert_eq!(it.run(&["status"], &[]), 0);
     fs::write(&settings, right).expect("written");
-    let served = Served::start(&place);
+    let served = ServeProcess::start(&place);
     it.note("A service runs");
     assert_eq!(it.run(&["status"], &[]), 0);
     it.columns(40);
@@ -47,7 +47,7 @@ fn status_says_what_to_do_next_at_each_step() {
 fn status_for_programs_has_the_fields_of_its_schema() {
     let place = Place::new();
     place.well(&["setup", "project", "--yes"]);
-    let served = Served::start(&place);
+    let served = ServeProcess::start(&place);
     let told = place.well(&["status", "--json"]).json();
     served.end();
     let own = place.well(&["status", "--json"]).json();

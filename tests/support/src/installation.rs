@@ -18,19 +18,19 @@ pub struct Installation {
 }
 
 /// How a command ended.
-pub struct Ran {
+pub struct CommandOutput {
     pub exit: i32,
     pub out: String,
     pub err: String,
 }
 
-impl Ran {
+impl CommandOutput {
     pub fn json(&self) -> Value {
         serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {} {}", self.out, self.err))
     }
 }
 
-impl From<Output> for Ran {
+impl From<Output> for CommandOutput {
     fn from(output: Output) -> Self {
         Self {
             exit: output.status.code().expect("no signal ended it"),
@@ -85,11 +85,11 @@ impl Installation {
         command
     }
 
-    pub fn run(&self, words: &[&str]) -> Ran {
+    pub fn run(&self, words: &[&str]) -> CommandOutput {
         self.command(words).output().expect("the binary runs").into()
     }
 
-    pub fn run_with_input(&self, words: &[&str], input: &str) -> Ran {
+    pub fn run_with_input(&self, words: &[&str], input: &str) -> CommandOutput {
         let mut child = self.command(words).stdin(Stdio::piped()).spawn().expect("the binary runs");
         child.stdin.take().expect("piped").write_all(input.as_bytes()).expect("it reads");
         child.wait_with_output().expect("it ends").into()

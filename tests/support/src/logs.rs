@@ -12,7 +12,7 @@ use crate::source::{files, repository};
 /// What is known of a run.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Known {
+pub struct KnownNames {
     pub tool: String,
     pub argv: Vec<String>,
     pub exit_code: i32,
@@ -36,7 +36,7 @@ pub struct KnownFailure {
 pub struct Log {
     /// `tool/name`.
     pub name: String,
-    pub known: Known,
+    pub known: KnownNames,
     pub stdout: Vec<u8>,
     pub stderr: Vec<u8>,
 }

@@ -60,7 +60,7 @@ pub use process::serve_if_asked;
 pub use proxy_port::ProxyPort;
 pub use request::{
     ActiveSandbox, FolderChanges, HiddenPath, InnerSandboxes, LaunchCommand, LaunchRequest, MemoryExcess,
-    PathGrant, PlanEnd, ProcessLimits, Protected, SandboxRequest, SetGroupId, StandIn, Step,
+    PathGrant, PlanEnd, ProcessLimits, ProtectedPath, SandboxRequest, SetGroupId, StandIn, Step,
 };
 #[cfg(all(target_os = "linux", not(feature = "portable-launch")))]
 pub(crate) use sys::bound_allocator;

@@ -18,7 +18,7 @@ use rustix::io::Errno;
 
 use super::flags::FOLDER;
 use super::wire::Pin;
-use super::{FolderChanges, LaunchError, PathGrant, Protected, SandboxRequest, StandIn};
+use super::{FolderChanges, LaunchError, PathGrant, ProtectedPath, SandboxRequest, StandIn};
 use crate::fs::FileId;
 
 /// The time of change that marks a placeholder, in seconds since the epoch: nobody has used it since it was made. Even,
@@ -118,7 +118,7 @@ pub(super) fn protect(hold: &SandboxRequest) -> Result<(Vec<Pin>, Placeholders),
 
 fn protect_one(
     (grant, changes): (&PathGrant, FolderChanges),
-    protected: &Protected,
+    protected: &ProtectedPath,
     pins: &mut Vec<Pin>,
     placeholders: &mut Placeholders,
 ) -> io::Result<()> {

@@ -102,7 +102,7 @@ pub struct SandboxRequest {
     /// Folders that can be read and written: the roots.
     pub read_write: Vec<PathGrant>,
     /// Names inside the roots that stay as they are, also those that do not exist yet.
-    pub protected: Vec<Protected>,
+    pub protected: Vec<ProtectedPath>,
     /// Whether `protected` is known to lack names that it should have: the result then says that names stay open.
     pub lacks_protected: bool,
     /// Files and folders in the roots that the plan cannot read, rename or remove. Only the full level hides them.
@@ -130,7 +130,7 @@ pub struct HiddenPath {
 
 /// A name that stays as it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Protected {
+pub struct ProtectedPath {
     /// The absolute path.
     pub path: PathBuf,
     /// What is in its place while it is missing.

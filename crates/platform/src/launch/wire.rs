@@ -10,7 +10,7 @@ use super::kept::ring::RingPosition;
 use super::layers::{Names, layer, open};
 use super::{
     ActiveSandbox, FolderChanges, HiddenPath, InnerSandboxes, LaunchCommand, LaunchError, MemoryExcess,
-    PathGrant, ProcessLimits, Protected, SandboxRequest, SetGroupId, StandIn, Step,
+    PathGrant, ProcessLimits, ProtectedPath, SandboxRequest, SetGroupId, StandIn, Step,
 };
 use crate::fs::FileId;
 use crate::names::{OsStrExt, OsStringExt};
@@ -359,8 +359,9 @@ impl Order {
                 network: reader.network()?,
                 read_only: reader.list(Reader::grant)?,
                 read_write: reader.list(Reader::grant)?,
-                protected: reader
-                    .list(|reader| Ok(Protected { path: reader.path()?, stand_in: reader.stand_in()? }))?,
+                protected: reader.list(|reader| {
+                    Ok(ProtectedPath { path: reader.path()?, stand_in: reader.stand_in()? })
+                })?,
                 lacks_protected: reader.flag()?,
                 closed: reader
                     .list(|reader| Ok(HiddenPath { path: reader.path()?, reads_blank: reader.flag()? }))?,

@@ -17,7 +17,7 @@ use bailiwick_platform::handle::Handle;
 use bailiwick_platform::launch::kept::{Input, KeeperRequest, Lifetime, TerminalSize};
 use bailiwick_platform::launch::{
     FolderChanges, HiddenPath, InnerSandboxes, LaunchCommand, OverlayPort, PathGrant, ProcessLimits,
-    Protected, ProxyPort, SandboxRequest, SetGroupId, Step, hides_files, holds_names,
+    ProtectedPath, ProxyPort, SandboxRequest, SetGroupId, Step, hides_files, holds_names,
 };
 use bailiwick_policy::command::{CommandLimits, CommandPolicy, PermittedCommand};
 use bailiwick_policy::{AllRoots, PermittedPath, Scope, ScopeRoot};
@@ -433,7 +433,7 @@ pub(in super::super) struct Roots {
     /// The folders.
     pub folders: Vec<PathGrant>,
     /// Names in them that stay as they are: what Git runs later.
-    pub protected: Vec<Protected>,
+    pub protected: Vec<ProtectedPath>,
     /// Whether some of those may be missing.
     pub lacks_protected: bool,
     /// Files and folders in them that it cannot read.

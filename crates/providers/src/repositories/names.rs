@@ -13,7 +13,7 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
 
-use bailiwick_platform::launch::{PathGrant, Protected, StandIn};
+use bailiwick_platform::launch::{PathGrant, ProtectedPath, StandIn};
 use bailiwick_platform::names::OsStrExt;
 
 /// How many of Git's own folders are held name by name; each takes a few mounts and placeholders. Further ones are
@@ -33,7 +33,7 @@ pub(super) const SAME_FOLDER: &[u8] = b"./.\n";
 #[derive(Debug, Default)]
 pub(super) struct Names {
     /// The names.
-    pub protected: Vec<Protected>,
+    pub protected: Vec<ProtectedPath>,
     /// Files among them that name programs, which only a person changes.
     pub settings: Vec<PathBuf>,
 }
@@ -73,7 +73,7 @@ pub(super) fn names(
 
 /// Returns the names in these folders of Git's own that stay as they are while Git itself works there: what it runs.
 /// It names no other folder on its own.
-pub(crate) fn names_of(git_dirs: [&PathBuf; 2]) -> Vec<Protected> {
+pub(crate) fn names_of(git_dirs: [&PathBuf; 2]) -> Vec<ProtectedPath> {
     let mut names = Names::default();
     let mut known = BTreeSet::new();
     for path in git_dirs.into_iter().filter(|path| known.insert(*path)) {
@@ -194,7 +194,7 @@ impl GitDir {
     /// # Source
     /// gitrepository-layout(5). Alternates name objects only, which run nothing.
     fn add_names(&self, names: &mut Names, common_dir: CommonDir) {
-        let file = |name: &str, content: &'static [u8]| Protected {
+        let file = |name: &str, content: &'static [u8]| ProtectedPath {
             path: self.path.join(name),
             stand_in: StandIn::File(Cow::Borrowed(content)),
         };
@@ -205,7 +205,7 @@ impl GitDir {
             names.protected.push(file("commondir", b"../..\n"));
         } else {
             let hooks = self.path.join("hooks");
-            names.protected.push(Protected { path: hooks, stand_in: StandIn::Folder });
+            names.protected.push(ProtectedPath { path: hooks, stand_in: StandIn::Folder });
             names.protected.push(file("config", NO_SETTINGS));
             if common_dir == CommonDir::Held {
                 names.protected.push(file("commondir", SAME_FOLDER));
@@ -215,8 +215,8 @@ impl GitDir {
     }
 }
 
-fn existing(path: PathBuf) -> Protected {
-    Protected { path, stand_in: StandIn::File(Cow::Borrowed(b"")) }
+fn existing(path: PathBuf) -> ProtectedPath {
+    ProtectedPath { path, stand_in: StandIn::File(Cow::Borrowed(b"")) }
 }
 
 fn is_folder(path: &Path) -> bool {

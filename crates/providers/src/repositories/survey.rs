@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use bailiwick_contract::Failure;
 use bailiwick_platform::fs::{FileId, RelPath};
-use bailiwick_platform::launch::{HiddenPath, PathGrant, Protected};
+use bailiwick_platform::launch::{HiddenPath, PathGrant, ProtectedPath};
 use bailiwick_platform::names::OsStrExt;
 use bailiwick_policy::{PathRules, Scope};
 
@@ -38,7 +38,7 @@ struct RulesFinder {
 #[derive(Debug)]
 pub struct ProtectedNames {
     /// Names that stay as they are.
-    pub protected: Vec<Protected>,
+    pub protected: Vec<ProtectedPath>,
     /// Whether none is missing: every folder could be checked.
     pub is_complete: bool,
     /// The files and folders that the scope closes to commands.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 
 use super::super::args::{ConfirmArgs, ConnectArgs, ToolsArgs};
-use crate::client_settings::choice::{How, SettingsChoice};
+use crate::client_settings::choice::{EntryOptions, SettingsChoice};
 use crate::client_settings::kind::ClientKind;
 
 /// `client …`.
@@ -247,9 +247,9 @@ pub struct ClientsAtSetup {
 
 impl HowArgs {
     /// Returns what the flags choose.
-    pub fn choice(&self) -> How {
+    pub fn choice(&self) -> EntryOptions {
         let Self { scope, caller, http, place } = self;
-        How { scope: scope.clone(), caller: caller.clone(), http: *http, place: place.choice() }
+        EntryOptions { scope: scope.clone(), caller: caller.clone(), http: *http, place: place.choice() }
     }
 }
 

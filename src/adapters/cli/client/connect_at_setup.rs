@@ -8,7 +8,7 @@ use super::super::ask;
 use super::super::printer::{Printer, Report, one_line};
 use super::args::ClientsAtSetup;
 use super::install::{OnFailure, install};
-use crate::client_settings::choice::{How, SettingsChoice};
+use crate::client_settings::choice::{EntryOptions, SettingsChoice};
 use crate::client_settings::connection::Connection;
 use crate::client_settings::kind::ClientKind;
 use crate::client_settings::look::look;
@@ -138,10 +138,10 @@ impl Offer {
     }
 }
 
-fn usual() -> How {
-    How {
+fn usual() -> EntryOptions {
+    EntryOptions {
         place: SettingsChoice { name: "bailiwick".to_owned(), ..SettingsChoice::default() },
-        ..How::default()
+        ..EntryOptions::default()
     }
 }
 

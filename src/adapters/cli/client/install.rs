@@ -6,7 +6,7 @@ use super::super::args::ConfirmArgs;
 use super::super::printer::{Printer, Report};
 use super::args::InstallArgs;
 use super::edit::Session;
-use crate::client_settings::choice::How;
+use crate::client_settings::choice::EntryOptions;
 use crate::client_settings::connection::Connection;
 use crate::client_settings::kind::ClientKind;
 use crate::client_settings::places::{evidence, project_file};
@@ -55,7 +55,7 @@ pub fn install(
     printer: Printer,
     confirm: ConfirmArgs,
     kinds: &[ClientKind],
-    how: &How,
+    how: &EntryOptions,
     on_failure: OnFailure,
 ) -> Result<Report, Failure> {
     let connection = Connection::new(home, &home.config()?);

@@ -5,11 +5,11 @@ use std::io::Read;
 use rawzip::ZipArchive;
 use serde_json::{Value, json};
 
-use super::Desk;
+use super::ClientFixture;
 
 #[test]
 fn a_bundle_holds_the_manifest_and_the_program_and_is_the_same_each_time() {
-    let desk = Desk::new();
+    let desk = ClientFixture::new();
     let program = "a program\n".repeat(1_000);
     desk.write("program", &program);
     let words =
@@ -45,7 +45,7 @@ fn a_bundle_holds_the_manifest_and_the_program_and_is_the_same_each_time() {
 
 #[test]
 fn the_registrys_entry_names_the_published_bundle_by_its_sum() {
-    let desk = Desk::new();
+    let desk = ClientFixture::new();
     let mut words = vec!["client", "mcpb", "--binary", "project/hello.txt", "--platform", "linux", "--json"];
     words.extend(["--server-json", "server.json", "--registry-name", "io.github.example/bailiwick"]);
     let refused = desk.run(&[&words[..], &["--url", "http://example.org/bailiwick.mcpb"]].concat());

@@ -6,13 +6,13 @@ use std::process::Stdio;
 
 use serde_json::{Value, json};
 
-use super::{Desk, text};
+use super::{ClientFixture, text};
 use crate::source::repository;
 use support::pty::Pty;
 
 #[test]
 fn without_a_terminal_nothing_is_written_unless_it_is_said() {
-    let desk = Desk::new();
+    let desk = ClientFixture::new();
     for words in [&["client", "install", "cursor"][..], &["client", "install", "cursor", "--json"]] {
         let ran = desk.run(words);
         assert_eq!(ran.exit, 14, "{}{}", ran.out, ran.err);
@@ -29,7 +29,7 @@ fn without_a_terminal_nothing_is_written_unless_it_is_said() {
 }
 
 /// Runs a command on a terminal, answers each question in turn, and gives what it said.
-fn at_a_terminal(desk: &Desk, words: &[&str], answers: &[(&str, &str)]) -> (i32, String) {
+fn at_a_terminal(desk: &ClientFixture, words: &[&str], answers: &[(&str, &str)]) -> (i32, String) {
     let mut terminal = Pty::start(&desk.command(words), 100, 200);
     for (question, keys) in answers {
         terminal.answer(question, keys);
@@ -40,7 +40,7 @@ fn at_a_terminal(desk: &Desk, words: &[&str], answers: &[(&str, &str)]) -> (i32,
 
 #[test]
 fn at_a_terminal_the_change_is_shown_and_asked_for() {
-    let desk = Desk::new();
+    let desk = ClientFixture::new();
     let (exit, said) = at_a_terminal(&desk, &["client", "install", "cursor"], &[("[Y/n]", "n\r")]);
     assert_eq!(exit, 0, "{said}");
     assert!(said.contains("Write this? [Y/n]") && said.contains("left as it is"), "{said}");
@@ -52,7 +52,7 @@ fn at_a_terminal_the_change_is_shown_and_asked_for() {
 
 #[test]
 fn setup_offers_the_clients_that_are_there() {
-    let desk = Desk::new();
+    let desk = ClientFixture::new();
     fs::create_dir(desk.path(".cursor")).expect("made");
     fs::create_dir(desk.path(".gemini")).expect("made");
     // Without a terminal they are told of.
@@ -82,7 +82,7 @@ fn over_http_no_token_is_ever_written() {
         ("qwen", ".qwen/settings.json", "\"httpUrl\": \"http://127.0.0.1:3939/mcp\""),
         ("opencode", ".config/opencode/opencode.json", "Bearer {env:BAILIWICK_TOKEN}"),
     ] {
-        let desk = Desk::new();
+        let desk = ClientFixture::new();
         let ran =
             desk.well(&["client", "install", client, "--http", "--scope", "project", "--yes", "--json"]);
         let secret = ran.json()["tokens"][0]["secret"].as_str().expect("shown once").to_owned();
@@ -100,7 +100,7 @@ fn over_http_no_token_is_ever_written() {
         desk.well(&["client", "remove", client, "--yes"]);
         assert!(!desk.path(file).exists(), "{client}: {}", desk.read(file));
     }
-    let desk = Desk::new();
+    let desk = ClientFixture::new();
     for client in ["claude-desktop", "zed", "continue", "cn", "goose", "cline", "junie", "lm-studio"] {
         let ran = desk.run(&["client", "install", client, "--http", "--yes"]);
         assert!(ran.exit == 17 && ran.err.contains("Leave out --http"), "{}", ran.err);
@@ -109,7 +109,7 @@ fn over_http_no_token_is_ever_written() {
 
 #[test]
 fn a_projects_settings_hold_no_secret_and_are_found_again() {
-    let desk = Desk::new();
+    let desk = ClientFixture::new();
     for (client, file) in [
         ("claude-code", "project/.mcp.json"),
         ("codex", "project/.codex/config.toml"),
@@ -138,7 +138,7 @@ fn a_projects_settings_hold_no_secret_and_are_found_again() {
 
 #[test]
 fn questions_of_vs_code_are_shared_and_kept_apart() {
-    let desk = Desk::new();
+    let desk = ClientFixture::new();
     let file = ".config/Code/User/mcp.json";
     let before = "{\n\t\"inputs\": [\n\t\t{ \"id\": \"mine\", \"type\": \"promptString\" }\n\t],\n\t\"servers\": {}\n}\n";
     desk.write(file, before);
@@ -157,7 +157,7 @@ fn questions_of_vs_code_are_shared_and_kept_apart() {
 
 #[test]
 fn a_client_can_be_held_to_a_scope_by_a_token_of_its_own() {
-    let desk = Desk::new();
+    let desk = ClientFixture::new();
     let unknown = desk.run(&["client", "install", "cursor", "--scope", "none", "--yes"]);
     assert_eq!(unknown.exit, 10, "{}", unknown.err);
     let ran = desk.well(&["client", "install", "cursor", "--scope", "project", "--yes", "--json"]);
@@ -181,7 +181,7 @@ fn a_client_can_be_held_to_a_scope_by_a_token_of_its_own() {
 
 #[test]
 fn what_is_printed_is_what_is_written() {
-    let desk = Desk::new();
+    let desk = ClientFixture::new();
     for (client, file) in [
         ("claude-desktop", ".config/Claude/claude_desktop_config.json"),
         ("claude-code", ".claude.json"),
@@ -212,7 +212,7 @@ fn what_is_printed_is_what_is_written() {
 
 #[test]
 fn all_takes_what_is_there_and_one_broken_file_stops_no_other() {
-    let desk = Desk::new();
+    let desk = ClientFixture::new();
     let none = desk.run(&["client", "install", "--all", "--yes"]);
     assert_eq!(none.exit, 15, "{}", none.err);
     desk.write(".cursor/mcp.json", "{broken");
@@ -229,7 +229,7 @@ fn all_takes_what_is_there_and_one_broken_file_stops_no_other() {
 
 #[test]
 fn entries_in_yaml_are_made_right_and_what_cannot_be_edited_stays() {
-    let desk = Desk::new();
+    let desk = ClientFixture::new();
     let file = ".config/goose/config.yaml";
     let own = "extensions:\n  bailiwick:\n    name: Mine # a name\n    enabled: false\n    timeout: 20\n    type: stdio\n    cmd: /old/bailiwick\n    args: [mcp]\n    uri: http://x\n";
     desk.write(file, own);
@@ -259,7 +259,7 @@ fn entries_in_yaml_are_made_right_and_what_cannot_be_edited_stays() {
 
 #[test]
 fn a_misspelt_client_is_answered_by_the_right_one() {
-    let desk = Desk::new();
+    let desk = ClientFixture::new();
     for (typed, meant) in
         [("cursr", "cursor"), ("claudecode", "claude-code"), ("vs-code", ""), ("windsurff", "windsurf")]
     {
@@ -280,7 +280,7 @@ fn a_misspelt_client_is_answered_by_the_right_one() {
 fn every_example_of_the_help_can_be_typed() {
     let mut tried = 0;
     for command in ["list", "install", "print", "remove", "undo", "mcpb"] {
-        let desk = Desk::new();
+        let desk = ClientFixture::new();
         fs::create_dir(desk.path("app")).expect("made");
         desk.well(&["scope", "add", "app"]);
         let help = desk.well(&["client", command, "--help"]).out;
@@ -304,7 +304,7 @@ fn every_example_of_the_help_can_be_typed() {
 
 #[test]
 fn every_answer_with_json_follows_its_schema() {
-    let desk = Desk::new();
+    let desk = ClientFixture::new();
     fs::create_dir(desk.path(".cursor")).expect("made");
     let calls: [(&str, &[&str]); 8] = [
         ("client.list", &["client", "list", "--json"]),
@@ -332,7 +332,7 @@ fn every_answer_with_json_follows_its_schema() {
 
 #[test]
 fn a_connected_client_starts_a_server_that_answers() {
-    let desk = Desk::new();
+    let desk = ClientFixture::new();
     desk.well(&["client", "install", "cursor", "--scope", "project", "--yes"]);
     let settings: Value = serde_json::from_str(&desk.read(".cursor/mcp.json")).expect("JSON");
     let entry = &settings["mcpServers"]["bailiwick"];
@@ -367,7 +367,7 @@ fn a_connected_client_starts_a_server_that_answers() {
 
 #[test]
 fn setup_needs_no_clients_and_no_home_folder() {
-    let desk = Desk::new();
+    let desk = ClientFixture::new();
     let ran = desk.command(&["setup", "project"]).env_remove("HOME").output().expect("the binary runs");
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
     let listed = desk.command(&["client", "list"]).env_remove("HOME").output().expect("the binary runs");
@@ -377,7 +377,7 @@ fn setup_needs_no_clients_and_no_home_folder() {
 
 #[test]
 fn an_entry_over_http_has_the_port_of_the_service_that_runs() {
-    let desk = Desk::new();
+    let desk = ClientFixture::new();
     let entry = || desk.well(&["client", "print", "cursor", "--http", "--scope", "project"]).out;
     assert!(entry().contains("http://127.0.0.1:3939/mcp"), "{}", entry());
     let mut service = desk.installation.start();

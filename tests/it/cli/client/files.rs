@@ -3,11 +3,11 @@
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 
-use super::Desk;
+use super::ClientFixture;
 
 #[test]
 fn a_link_in_the_files_place_stays_and_what_it_leads_to_is_edited() {
-    let desk = Desk::new();
+    let desk = ClientFixture::new();
     let real = desk.write("dotfiles/cursor.json", "{}\n");
     fs::set_permissions(&real, Permissions::from_mode(0o640)).expect("its own mode");
     fs::create_dir(desk.path(".cursor")).expect("made");
@@ -30,7 +30,7 @@ fn a_link_in_the_files_place_stays_and_what_it_leads_to_is_edited() {
 
 #[test]
 fn a_file_with_two_names_keeps_both() {
-    let desk = Desk::new();
+    let desk = ClientFixture::new();
     let file = desk.write(".cursor/mcp.json", "{}\n");
     fs::hard_link(&file, desk.path("other-name.json")).expect("a second name");
     desk.well(&["client", "install", "cursor", "--yes"]);
@@ -40,7 +40,7 @@ fn a_file_with_two_names_keeps_both() {
 
 #[test]
 fn missing_folders_are_made_and_go_again() {
-    let desk = Desk::new();
+    let desk = ClientFixture::new();
     desk.well(&["client", "install", "windsurf", "--yes"]);
     let file = desk.path(".codeium/windsurf/mcp_config.json");
     assert_eq!(fs::metadata(&file).expect("made").mode() & 0o7777, 0o600);
@@ -57,7 +57,7 @@ fn missing_folders_are_made_and_go_again() {
 
 #[test]
 fn a_read_only_file_and_a_folder_in_its_place_stay_as_they_are() {
-    let desk = Desk::new();
+    let desk = ClientFixture::new();
     let file = desk.write(".cursor/mcp.json", "{}\n");
     fs::set_permissions(&file, Permissions::from_mode(0o444)).expect("read-only");
     let ran = desk.run(&["client", "install", "cursor", "--yes"]);
@@ -72,7 +72,7 @@ fn a_read_only_file_and_a_folder_in_its_place_stay_as_they_are() {
 
 #[test]
 fn the_file_as_it_was_is_kept_for_this_user_alone_and_put_back() {
-    let desk = Desk::new();
+    let desk = ClientFixture::new();
     let before = "{\"mcpServers\": {\"a\": {\"env\": {\"API_TOKEN\": \"a-secret\"}}}}";
     desk.write(".cursor/mcp.json", before);
     let ran = desk.well(&["client", "install", "cursor", "--yes", "--json"]);

@@ -1,6 +1,6 @@
 //! Settings as people have them: one entry comes in, everything else stays, and it goes out again to the byte.
 
-use super::Desk;
+use super::ClientFixture;
 
 /// The settings of a client before and after.
 struct Case {
@@ -146,7 +146,7 @@ const CASES: &[Case] = &[
 #[test]
 fn each_client_gets_its_entry_once_and_gives_it_back_to_the_byte() {
     for case in CASES {
-        let desk = Desk::new();
+        let desk = ClientFixture::new();
         desk.write(case.file, case.before);
         let first = desk.well(&["client", "install", case.client, "--yes"]);
         assert!(first.out.contains("+"), "{}: a diff is shown: {}", case.client, first.out);
@@ -166,7 +166,7 @@ fn each_client_gets_its_entry_once_and_gives_it_back_to_the_byte() {
 #[test]
 fn what_the_person_changed_since_stays_when_the_entry_goes() {
     for case in CASES.iter().filter(|case| !case.before.is_empty()) {
-        let desk = Desk::new();
+        let desk = ClientFixture::new();
         desk.write(case.file, case.before);
         desk.well(&["client", "install", case.client, "--yes"]);
         let comment =
@@ -202,7 +202,7 @@ fn settings_that_cannot_be_parsed_stay_and_the_place_is_told() {
         ("cursor", ".cursor/mcp.json", "{\"mcpServers\": {}, \"mcpServers\": {}}", "twice"),
         ("codex", ".codex/config.toml", "mcp_servers = 1\n", "`mcp_servers`"),
     ] {
-        let desk = Desk::new();
+        let desk = ClientFixture::new();
         desk.write(file, broken);
         let ran = desk.run(&["client", "install", client, "--yes"]);
         assert_eq!(ran.exit, 16, "{broken}: {}{}", ran.out, ran.err);
@@ -214,7 +214,7 @@ fn settings_that_cannot_be_parsed_stay_and_the_place_is_told() {
         let state = &state.expect("it is listed")["state"];
         assert!(state == "unreadable" || state == "not-connected", "{broken}: {state}");
     }
-    let desk = Desk::new();
+    let desk = ClientFixture::new();
     std::fs::create_dir(desk.path(".cursor")).expect("made");
     std::fs::write(desk.path(".cursor/mcp.json"), b"{\"a\": \"\xff\"}").expect("written");
     let ran = desk.run(&["client", "install", "cursor", "--yes"]);
@@ -225,7 +225,7 @@ fn settings_that_cannot_be_parsed_stay_and_the_place_is_told() {
 fn an_entry_of_another_server_is_a_conflict_and_another_name_is_none() {
     let taken =
         "{\"mcpServers\": {\"bailiwick\": {\"command\": \"npx\", \"args\": [\"bailiwick-of-another\"]}}}";
-    let desk = Desk::new();
+    let desk = ClientFixture::new();
     desk.write(".cursor/mcp.json", taken);
     for words in [&["client", "install", "cursor", "--yes"][..], &["client", "remove", "cursor", "--yes"]] {
         let ran = desk.run(words);
@@ -250,7 +250,7 @@ fn an_entry_of_another_server_is_a_conflict_and_another_name_is_none() {
 
 #[test]
 fn an_entry_that_is_out_of_date_is_made_right_and_keeps_the_persons_fields() {
-    let desk = Desk::new();
+    let desk = ClientFixture::new();
     let old = "{\n  \"mcpServers\": {\n    \"bailiwick\": {\n      // mine\n      \"command\": \"/gone/bailiwick\", // moved\n      \"args\": [\"mcp\"],\n      \"disabled\": false,\n      \"env\": {\"RUST_LOG\": \"x\"}\n    }\n  }\n}\n";
     desk.write(".cursor/mcp.json", old);
     let listed = desk.well(&["client", "list"]);

@@ -6,7 +6,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use crate::launch::{Protected, SandboxRequest};
+use crate::launch::{ProtectedPath, SandboxRequest};
 use bailiwick_contract::command::Network;
 
 /// What every program may read and execute: the system, what is installed for all users, and developer tools.
@@ -92,7 +92,7 @@ impl ProfilePaths {
         places.readable.push(own_program.to_owned());
         let read = hold.read_only.iter().map(|grant| real(&grant.path));
         places.readable.extend(read.filter(|path| path.is_absolute() && path.parent().is_some()));
-        for Protected { path: name, .. } in &hold.protected {
+        for ProtectedPath { path: name, .. } in &hold.protected {
             let roots = hold.read_write.iter().map(|root| &root.path).filter(|root| name.starts_with(root));
             // A name outside every root cannot be written anyway.
             let Some(root) = roots.max_by_key(|root| root.as_os_str().len()) else { continue };
@@ -246,7 +246,7 @@ mod tests {
             read_write: vec![grant(root)],
             protected: protected
                 .iter()
-                .map(|path| Protected { path: path.into(), stand_in: StandIn::Folder })
+                .map(|path| ProtectedPath { path: path.into(), stand_in: StandIn::Folder })
                 .collect(),
             lacks_protected: false,
             closed: Vec::new(),

@@ -85,7 +85,7 @@ enum JobDescriptors {
     Kept(KeeperDescriptors),
 }
 
-enum Incoming {
+enum Message {
     Job(Box<Arrival>),
     /// A supervisor is a keeper now.
     Adopted(Option<Pid>, Placeholders),
@@ -128,14 +128,14 @@ impl Launcher {
             }
             if socket && !self.is_over {
                 match receive() {
-                    Incoming::Job(arrival) => self.start(*arrival),
-                    Incoming::Adopted(process, placeholders) => {
+                    Message::Job(arrival) => self.start(*arrival),
+                    Message::Adopted(process, placeholders) => {
                         // One that has ended needs nothing any more.
                         let process = process.filter(|process| self.supervisors.contains_key(process));
                         self.keepers.extend(process.map(|process| (process, placeholders)));
                     }
-                    Incoming::Unreadable => {}
-                    Incoming::Over => self.close(),
+                    Message::Unreadable => {}
+                    Message::Over => self.close(),
                 }
             }
             let (supervisors, now) = (&self.supervisors, Instant::now());
@@ -242,24 +242,24 @@ impl Launcher {
     }
 }
 
-fn receive() -> Incoming {
+fn receive() -> Message {
     let mut head = [0; wire::MAX_HEAD_BYTES];
     let (length, handed) = match handing::receive_message(rustix::stdio::stdin().as_fd(), &mut head) {
         Ok((length, handed)) if length > 0 => (length, handed),
-        Err(Errno::INTR | Errno::AGAIN) => return Incoming::Unreadable,
-        Ok(_) | Err(_) => return Incoming::Over,
+        Err(Errno::INTR | Errno::AGAIN) => return Message::Unreadable,
+        Ok(_) | Err(_) => return Message::Over,
     };
-    let Ok(head) = Head::decode(&head[..length.min(head.len())]) else { return Incoming::Unreadable };
+    let Ok(head) = Head::decode(&head[..length.min(head.len())]) else { return Message::Unreadable };
     if let Kind::Adopted(process_id) = head.kind {
         let process = i32::try_from(process_id).ok().and_then(Pid::from_raw);
         return match Placeholders::take_over(head.placeholders, &mut handed.into_iter()) {
-            Some(placeholders) => Incoming::Adopted(process, placeholders),
-            None => Incoming::Unreadable,
+            Some(placeholders) => Message::Adopted(process, placeholders),
+            None => Message::Unreadable,
         };
     }
     match unpack(head, handed) {
-        Some(arrival) => Incoming::Job(Box::new(arrival)),
-        None => Incoming::Unreadable,
+        Some(arrival) => Message::Job(Box::new(arrival)),
+        None => Message::Unreadable,
     }
 }
 

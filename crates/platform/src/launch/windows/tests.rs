@@ -108,13 +108,13 @@ fn request(plan: Vec<Step>, be: &str, streams: (Option<Handle>, Handle, Handle))
     }
 }
 
-struct Ran {
+struct JobOutput {
     ended: Result<PlanEnd, LaunchError>,
     stdout: Vec<u8>,
     stderr: Vec<u8>,
 }
 
-impl Ran {
+impl JobOutput {
     fn text(&self) -> String {
         String::from_utf8_lossy(&self.stdout).replace('\r', "")
     }
@@ -124,7 +124,7 @@ impl Ran {
     }
 }
 
-async fn run_as(plan: Vec<Step>, be: &str, input: Option<Vec<u8>>, stop: Option<Duration>) -> Ran {
+async fn run_as(plan: Vec<Step>, be: &str, input: Option<Vec<u8>>, stop: Option<Duration>) -> JobOutput {
     let (mut out, stdout) = pipe::from_program().expect("a pipe");
     let (mut err, stderr) = pipe::from_program().expect("a pipe");
     let (stdin, feed) = match &input {
@@ -134,7 +134,7 @@ async fn run_as(plan: Vec<Step>, be: &str, input: Option<Vec<u8>>, stop: Option<
     let job = Launcher::new().launch(request(plan, be, (stdin, stdout, stderr))).await;
     let mut job = match job {
         Ok(job) => job,
-        Err(error) => return Ran { ended: Err(error), stdout: Vec::new(), stderr: Vec::new() },
+        Err(error) => return JobOutput { ended: Err(error), stdout: Vec::new(), stderr: Vec::new() },
     };
     let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
     let all = async {
@@ -155,10 +155,10 @@ async fn run_as(plan: Vec<Step>, be: &str, input: Option<Vec<u8>>, stop: Option<
         tokio::join!(read_out, read_err, write, ended).3
     };
     let ended = tokio::time::timeout(LONG, all).await.expect("it ends");
-    Ran { ended, stdout, stderr }
+    JobOutput { ended, stdout, stderr }
 }
 
-async fn run(plan: Vec<Step>) -> Ran {
+async fn run(plan: Vec<Step>) -> JobOutput {
     run_as(plan, "", None, None).await
 }
 

@@ -28,11 +28,11 @@ fn order() -> Order {
             read_only: vec![grant("/nix")],
             read_write: vec![grant("/srv/app")],
             protected: vec![
-                Protected {
+                ProtectedPath {
                     path: "/srv/app/.git/config".into(),
                     stand_in: StandIn::File(b"# none\n".into()),
                 },
-                Protected { path: "/srv/app/.git/hooks".into(), stand_in: StandIn::Folder },
+                ProtectedPath { path: "/srv/app/.git/hooks".into(), stand_in: StandIn::Folder },
             ],
             lacks_protected: true,
             closed: vec![
