@@ -35,7 +35,7 @@ const HEIGHT: u16 = 1080;
 const ROUNDS: usize = 60;
 
 fn main() -> ExitCode {
-    let Some(desk) = Desk::start() else {
+    let Some(desk) = DesktopFixture::start() else {
         println!("Xvfb cannot be started: install it (on Debian: apt-get install xvfb)");
         return ExitCode::SUCCESS;
     };
@@ -130,14 +130,14 @@ fn goal(name: &str, ours: Duration, other: Duration, most: f64) -> bool {
 }
 
 /// A display with a wallpaper like a photograph and windows with something like text.
-struct Desk {
+struct DesktopFixture {
     server: Child,
     folder: PathBuf,
     id: String,
     _painted: RustConnection,
 }
 
-impl Desk {
+impl DesktopFixture {
     fn start() -> Option<Self> {
         let number = 21_000 + std::process::id() % 10_000;
         let socket = format!("/tmp/.X11-unix/X{number}");
@@ -185,7 +185,7 @@ impl Desk {
     }
 }
 
-impl Drop for Desk {
+impl Drop for DesktopFixture {
     fn drop(&mut self) {
         let _ = self.server.kill();
         let _ = self.server.wait();

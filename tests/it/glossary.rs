@@ -77,14 +77,16 @@ const TYPE_WORDS: &str = "Found Place Places Standing Held Kept Shown Told Seen 
     Around Surroundings What Then At Takes Whole Care Hold Meant Due Look Rest Ask Thing Work Nothing Fitted Placed \
     Applied Saved Used Checked Planned Failed Refused Received Typed Entered Forked Prepared Adopted Abandoned Attached \
     Counted Needed Shutting Adopting Taking Keeping Leaving Making Holding Climbing Feeding Beginning Finishing \
-    Attempting Showing";
+    Attempting Showing Ran Running Served Protected Incoming How Missing";
 
 #[test]
 fn no_type_is_named_by_a_participle_a_metaphor_or_a_word_without_meaning() {
     let words: Vec<&str> = TYPE_WORDS.split_whitespace().collect();
     let declared = Regex::new(r"\b(?:struct|enum|trait|type) (\w+)").expect("a pattern");
     let (mut types, mut found) = (0, Vec::new());
-    for file in ["src", "crates"].iter().flat_map(|folder| rust_files(folder)) {
+    let files = ["src", "crates", "tests", "benches"].iter().flat_map(|folder| rust_files(folder));
+    // What is in `tests/code` is read by tests, not run.
+    for file in files.filter(|file| !file.path.starts_with("tests/code/")) {
         for name in declared.captures_iter(&file.code).filter_map(|it| it.get(1)) {
             types += 1;
             if words.contains(&name.as_str()) {

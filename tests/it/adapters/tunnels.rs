@@ -101,13 +101,13 @@ impl Drop for RunningCommand {
 }
 
 /// An installation whose search path has the stand-ins.
-struct Place {
+struct TunnelFixture {
     installation: Installation,
     proxy: String,
     certificate: Option<PathBuf>,
 }
 
-impl Place {
+impl TunnelFixture {
     fn new() -> Self {
         let installation = Installation::set_up();
         fs::create_dir(installation.folder.path().join("stand-in")).expect("made");
@@ -186,7 +186,7 @@ fn is_gone(process: Pid) -> bool {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_quick_tunnel_serves_the_login_alone_and_has_a_new_url_when_its_program_was_killed() {
-    let place = Place::new();
+    let place = TunnelFixture::new();
     let token = place.installation.make_token("laptop");
     let bearer = format!("Bearer {token}");
     let mut tunnel = place.start(&["tunnel", "cloudflare", "--yes", "--json"]);
@@ -249,7 +249,7 @@ async fn a_quick_tunnel_serves_the_login_alone_and_has_a_new_url_when_its_progra
 
 #[test]
 fn a_tunnel_that_is_killed_takes_its_program_with_it() {
-    let place = Place::new();
+    let place = TunnelFixture::new();
     let mut tunnel = place.start(&["tunnel", "cloudflare", "--yes", "--json"]);
     tunnel.event("open");
     let program = place.program();
@@ -261,7 +261,7 @@ fn a_tunnel_that_is_killed_takes_its_program_with_it() {
 
 #[test]
 fn a_program_that_ends_at_once_is_started_again_and_what_it_said_is_shown() {
-    let place = Place::new();
+    let place = TunnelFixture::new();
     place.mode("exit");
     let mut tunnel = place.start(&["tunnel", "cloudflare", "--yes", "--json"]);
     let first = tunnel.event("ended");
@@ -279,7 +279,7 @@ fn a_program_that_ends_at_once_is_started_again_and_what_it_said_is_shown() {
 
 #[test]
 fn nothing_is_opened_without_a_yes_a_token_and_a_program() {
-    let place = Place::new();
+    let place = TunnelFixture::new();
     for (words, code) in [
         (&["tunnel", "cloudflare"][..], "invalid_request"),
         (&["tunnel", "openai", OPENAI, "--yes"], "permission_denied"),
@@ -317,7 +317,7 @@ fn nothing_is_opened_without_a_yes_a_token_and_a_program() {
 
 #[test]
 fn tailscale_and_openai_are_driven_by_their_own_words() {
-    let place = Place::new();
+    let place = TunnelFixture::new();
     let mut tunnel = place.start(&["tunnel", "tailscale", "--yes", "--json"]);
     let open = tunnel.event("open");
     assert_eq!(open["url"], "https://stand-in.tail1234.ts.net/mcp");
@@ -368,7 +368,7 @@ fn tailscale_and_openai_are_driven_by_their_own_words() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn connect_shows_each_step_of_a_client_until_its_first_call() {
-    let mut place = Place::new();
+    let mut place = TunnelFixture::new();
     let internet = Internet::open(place.file("certificate.pem")).await;
     place.proxy = format!("http://{}", internet.address);
     place.certificate = Some(internet.certificate.clone());
@@ -450,7 +450,7 @@ async fn connect_shows_each_step_of_a_client_until_its_first_call() {
 
 #[test]
 fn what_is_no_url_of_http_is_answered_with_the_command_that_checks_it() {
-    let place = Place::new();
+    let place = TunnelFixture::new();
     let closed = crate::ports::reserve_port();
     for url in ["ftp", "ws", "file"].map(|scheme| format!("{scheme}://127.0.0.1:{closed}/x")) {
         let refused = place.run(&["client", "check", &url, "--json"]).json();
@@ -472,7 +472,7 @@ fn what_is_no_url_of_http_is_answered_with_the_command_that_checks_it() {
 }
 
 /// Does what ChatGPT does, and what its owner does in the browser.
-async fn client_goes_through(place: &Place, to: SocketAddr, name: &str, url: &str, other: &str) {
+async fn client_goes_through(place: &TunnelFixture, to: SocketAddr, name: &str, url: &str, other: &str) {
     let json = ("Content-Type", "application/json");
     let metadata = send(to, name, "GET", "/.well-known/oauth-protected-resource/mcp", &[], "").await;
     assert_eq!(metadata.status, 200);

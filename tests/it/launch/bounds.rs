@@ -7,7 +7,7 @@ use std::path::Path;
 use bailiwick::contract::command::{Containment, Network};
 use bailiwick::platform::launch::{LaunchError, levels};
 
-use super::place::{LEVELS, Place, grant, shell, single, wait_for};
+use super::place::{LEVELS, LaunchFixture, grant, shell, single, wait_for};
 use crate::patience::eventually;
 
 #[test]
@@ -23,7 +23,7 @@ fn this_machine_has_every_level() {
 
 #[test]
 fn a_file_larger_than_the_limit_is_not_written() {
-    let mut place = Place::new();
+    let mut place = LaunchFixture::new();
     place.limits.file_bytes = Some(4096);
     for level in LEVELS {
         let ended = place.run(level, single(&["dd", "if=/dev/zero", "of=big", "bs=1024", "count=8"])).ended;
@@ -34,7 +34,7 @@ fn a_file_larger_than_the_limit_is_not_written() {
 
 #[test]
 fn a_process_larger_than_the_limit_gets_no_memory() {
-    let mut place = Place::new();
+    let mut place = LaunchFixture::new();
     let plan = || single(&["dd", "if=/dev/zero", "of=/dev/null", "bs=256M", "count=1"]);
     for level in LEVELS {
         place.limits.memory_bytes = None;
@@ -46,7 +46,7 @@ fn a_process_larger_than_the_limit_gets_no_memory() {
 
 #[test]
 fn more_files_than_the_limit_cannot_be_open() {
-    let mut place = Place::new();
+    let mut place = LaunchFixture::new();
     place.limits.open_files = 32;
     for level in LEVELS {
         assert_eq!(
@@ -59,7 +59,7 @@ fn more_files_than_the_limit_cannot_be_open() {
 
 #[test]
 fn more_processes_than_the_limit_are_not_started_or_that_is_said() {
-    let mut place = Place::new();
+    let mut place = LaunchFixture::new();
     place.limits.processes = Some(310);
     // Each of the shells waits for input that does not come, until the job is over.
     let script = "i=0; while [ $i -lt 400 ]; do sleep 1000 & i=$((i+1)); done; echo all";
@@ -78,14 +78,14 @@ fn more_processes_than_the_limit_are_not_started_or_that_is_said() {
 
 #[test]
 fn a_few_processes_are_enough_for_a_limit_of_a_few() {
-    let mut place = Place::new();
+    let mut place = LaunchFixture::new();
     place.limits.processes = Some(16);
     for level in LEVELS {
         assert_eq!(place.run(level, shell("echo a | cat | cat")).out(), "a\n", "{level}");
     }
 }
 
-fn repository_in(place: &mut Place) {
+fn repository_in(place: &mut LaunchFixture) {
     let git = place.root().join(".git");
     fs::create_dir_all(git.join("hooks")).expect("made");
     fs::write(git.join("config"), "[core]\n").expect("written");
@@ -94,7 +94,7 @@ fn repository_in(place: &mut Place) {
     protect(place);
 }
 
-fn protect(place: &mut Place) {
+fn protect(place: &mut LaunchFixture) {
     place.protected = vec![place.root().join(".git/hooks"), place.root().join(".git/config")];
 }
 
@@ -122,7 +122,7 @@ const ATTACKS: &[&str] = &[
 
 #[test]
 fn protected_names_stay_as_they_are() {
-    let mut place = Place::new();
+    let mut place = LaunchFixture::new();
     repository_in(&mut place);
     for attack in ATTACKS {
         let ended = place.run(Containment::Full, shell(attack)).ended;
@@ -144,7 +144,7 @@ fn protected_names_stay_as_they_are() {
 
 #[test]
 fn protected_names_that_are_missing_cannot_be_made() {
-    let mut place = Place::new();
+    let mut place = LaunchFixture::new();
     protect(&mut place);
     for (made, attacks) in [
         (
@@ -179,7 +179,7 @@ fn protected_names_that_are_missing_cannot_be_made() {
 
 #[test]
 fn what_stands_for_a_missing_name_is_shared_by_jobs_and_removed_by_the_last() {
-    let mut place = Place::new();
+    let mut place = LaunchFixture::new();
     protect(&mut place);
     wait_for(async {
         let long = place
@@ -196,7 +196,7 @@ fn what_stands_for_a_missing_name_is_shared_by_jobs_and_removed_by_the_last() {
 
 #[test]
 fn what_a_killed_service_left_in_the_place_of_a_name_is_removed_by_the_next_job() {
-    let mut place = Place::new();
+    let mut place = LaunchFixture::new();
     protect(&mut place);
     let git = place.root().join(".git");
     fs::create_dir(&git).expect("made");
@@ -217,7 +217,7 @@ fn what_a_killed_service_left_in_the_place_of_a_name_is_removed_by_the_next_job(
 
 #[test]
 fn a_dropped_job_cannot_make_a_missing_name_before_it_dies() {
-    let mut place = Place::new();
+    let mut place = LaunchFixture::new();
     protect(&mut place);
     for _ in 0..10 {
         let script = "while :; do mkdir .git/hooks; mkdir .git; echo x > .git/config; done 2> /dev/null";
@@ -229,7 +229,7 @@ fn a_dropped_job_cannot_make_a_missing_name_before_it_dies() {
 
 #[test]
 fn a_protected_name_that_is_a_link_closes_the_folder_that_holds_it() {
-    let mut place = Place::new();
+    let mut place = LaunchFixture::new();
     repository_in(&mut place);
     let git = place.root().join(".git");
     fs::rename(git.join("hooks"), git.join("other")).expect("renamed");
@@ -253,7 +253,7 @@ fn a_protected_name_that_is_a_link_closes_the_folder_that_holds_it() {
 
 #[test]
 fn only_what_was_named_exists_inside() {
-    let place = Place::new();
+    let place = LaunchFixture::new();
     fs::write(place.outside().join("secret"), "x").expect("written");
     let around = |path: &Path| {
         let ran = place.run(Containment::Full, single(&["ls", "-A", path.to_str().expect("UTF-8")]));
@@ -280,7 +280,7 @@ fn only_what_was_named_exists_inside() {
 
 #[test]
 fn the_network_is_never_more_than_was_asked_for() {
-    let mut place = Place::new();
+    let mut place = LaunchFixture::new();
     for (level, asked, given) in [
         (Containment::Full, Network::None, Network::None),
         (Containment::Full, Network::Loopback, Network::Loopback),
@@ -302,7 +302,7 @@ fn the_network_is_never_more_than_was_asked_for() {
 
 #[test]
 fn a_working_folder_that_was_replaced_is_refused() {
-    let place = Place::new();
+    let place = LaunchFixture::new();
     fs::create_dir(place.root().join("work")).expect("made");
     let (mut request, _out, _err) = place.request(Containment::Full, single(&["true"]));
     request.cwd = fs::File::open(place.root().join("work")).expect("opened").into();
@@ -316,7 +316,7 @@ fn a_working_folder_that_was_replaced_is_refused() {
 #[test]
 fn a_root_that_a_job_replaced_by_a_link_opens_nothing() {
     // Two roots, one within the other: an earlier job may have put a link in the place of the inner one.
-    let place = Place::new();
+    let place = LaunchFixture::new();
     let outside = place.outside().join("outside");
     fs::create_dir(&outside).expect("made");
     fs::write(outside.join("file"), "secret\n").expect("written");
@@ -332,7 +332,7 @@ fn a_root_that_a_job_replaced_by_a_link_opens_nothing() {
 
 #[test]
 fn a_folder_that_was_replaced_since_it_was_checked_is_not_opened() {
-    let place = Place::new();
+    let place = LaunchFixture::new();
     let outside = place.outside().join("outside");
     fs::create_dir(&outside).expect("made");
     fs::write(outside.join("file"), "secret\n").expect("written");
@@ -377,7 +377,7 @@ fn memory_that_programs_share_by_number_is_shut_or_the_jobs_own() {
     let made = String::from_utf8_lossy(&made.stdout).into_owned();
     let id = made.rsplit(' ').next().expect("a number").trim();
     let remove = || std::process::Command::new("ipcrm").args(["-m", id]).output().expect("ipcrm starts");
-    let place = Place::new();
+    let place = LaunchFixture::new();
     let script = format!(
         "ipcrm -m {id} 2>/dev/null && echo removed; for kind in '-M 4096' '-S 1' -Q; do ipcmk $kind >/dev/null 2>&1 && echo made; done; true"
     );
@@ -391,7 +391,7 @@ fn memory_that_programs_share_by_number_is_shut_or_the_jobs_own() {
 
 #[test]
 fn a_set_user_id_program_gains_nothing() {
-    let place = Place::new();
+    let place = LaunchFixture::new();
     let copy = place.root().join("id");
     fs::copy(super::place::program("id"), &copy).expect("copied");
     fs::set_permissions(&copy, fs::Permissions::from_mode(0o6755)).expect("set");

@@ -11,7 +11,7 @@ use bailiwick::platform::launch::LaunchError;
 use bailiwick::platform::launch::kept::{Control, ControlError, KeeperRequest, Lifetime, State};
 
 use super::lasting::{DurableProcess, children, kill, lives, request, start};
-use super::place::{LEVELS, Place, shell, wait_for};
+use super::place::{LEVELS, LaunchFixture, shell, wait_for};
 use crate::patience::{PATIENCE, eventually};
 use crate::system::tell;
 
@@ -38,7 +38,7 @@ fn marked(mark: &str) -> usize {
 /// Keeps processes until its parent kills it, or ends.
 fn keep(level: &str) {
     let level = LEVELS.into_iter().find(|known| known.as_str() == level).expect("a level");
-    let place = Place::new();
+    let place = LaunchFixture::new();
     let folders: Vec<_> = (0..PROCESSES + 1)
         .map(|number| {
             // A program that goes its own way beside the one that ends.
@@ -203,7 +203,7 @@ fn numbers_with(mark: &str) -> Vec<u32> {
 
 #[test]
 fn a_launcher_without_a_service_ends_with_its_last_keeper() {
-    let mut place = Place::new();
+    let mut place = LaunchFixture::new();
     for level in LEVELS {
         let process = start(&place, request(&place, level, shell("echo on; read a; exit 2")));
         process.shows("on");
@@ -222,7 +222,7 @@ fn a_launcher_without_a_service_ends_with_its_last_keeper() {
 
 #[test]
 fn a_start_that_is_given_up_leaves_nothing_running() {
-    let place = Place::new();
+    let place = LaunchFixture::new();
     for level in LEVELS {
         for wait in [0, 1, 2, 3, 4, 6, 8, 12] {
             let made = request(&place, level, shell("sleep 1000"));
@@ -244,7 +244,7 @@ fn a_start_that_is_given_up_leaves_nothing_running() {
 
 #[test]
 fn the_end_of_the_users_session_is_an_orderly_end() {
-    let place = Place::new();
+    let place = LaunchFixture::new();
     for level in LEVELS {
         let process = start(
             &place,
@@ -266,7 +266,7 @@ fn the_end_of_the_users_session_is_an_orderly_end() {
 
 #[test]
 fn a_launcher_that_hears_nothing_any_more_is_given_up() {
-    let place = Place::new();
+    let place = LaunchFixture::new();
     place.run(LEVELS[0], shell("true")).out();
     let deaf = wait_for(place.launcher.process_id()).expect("it runs");
     let signal = |name: &str| {

@@ -8,7 +8,7 @@ use bailiwick::contract::command::{Containment, Network};
 use bailiwick::platform::launch::kept::{ControlError, KeeperRequest, State};
 
 use super::lasting::{DurableProcess, request, start};
-use super::place::{LEVELS, Place, shell, single, wait_for};
+use super::place::{LEVELS, LaunchFixture, shell, single, wait_for};
 use crate::needs::{lacks_root, require_program};
 use crate::patience::{PATIENCE, eventually};
 
@@ -49,7 +49,7 @@ const HEARS: &str = "echo on; while read line; do echo heard; done";
 
 #[test]
 fn garbage_ends_its_connection_and_nothing_else() {
-    let place = Place::new();
+    let place = LaunchFixture::new();
     for level in LEVELS {
         let process = start(&place, request(&place, level, shell(HEARS)));
         process.shows("on");
@@ -90,7 +90,7 @@ fn garbage_ends_its_connection_and_nothing_else() {
 
 /// Connects clients that say nothing and one that never reads; looks at the keeper while they are there.
 pub(super) fn silent_and_deaf_clients(look: impl Fn(&DurableProcess, Containment)) {
-    let place = Place::new();
+    let place = LaunchFixture::new();
     for level in LEVELS {
         let process = start(&place, request(&place, level, shell(HEARS)));
         process.shows("on");
@@ -125,7 +125,7 @@ fn who_says_nothing_makes_room_for_others_and_who_never_reads_is_not_waited_for(
 #[cfg(not(feature = "portable-launch"))]
 #[test]
 fn what_is_contained_reaches_nothing_of_its_keeper() {
-    let mut place = Place::new();
+    let mut place = LaunchFixture::new();
     place.network = Network::Full;
     require_program("python3");
     for level in [Containment::Partial, Containment::Full] {
@@ -176,7 +176,7 @@ fn a_process_of_another_user_is_not_heard_although_it_knows_the_key() {
     if lacks_root() {
         return;
     }
-    let place = Place::new();
+    let place = LaunchFixture::new();
     for level in LEVELS {
         let process = start(&place, request(&place, level, shell(HEARS)));
         process.shows("on");
@@ -212,7 +212,7 @@ fn a_process_of_another_user_is_not_heard_although_it_knows_the_key() {
 #[test]
 fn a_port_is_seen_and_dialled_in_the_network_of_the_process() {
     require_program("python3");
-    let mut place = Place::new();
+    let mut place = LaunchFixture::new();
     for (level, network) in [
         (Containment::None, Network::Full),
         (Containment::Partial, Network::Full),
@@ -252,7 +252,7 @@ fn a_port_is_seen_and_dialled_in_the_network_of_the_process() {
 #[cfg(not(feature = "portable-launch"))]
 #[test]
 fn what_the_program_could_not_connect_to_is_neither_seen_nor_dialled() {
-    let mut place = Place::new();
+    let mut place = LaunchFixture::new();
     let outside = std::net::TcpListener::bind("127.0.0.1:0").expect("bound");
     let port = outside.local_addr().expect("bound").port();
     for (level, network, is_seen) in [

@@ -8,12 +8,12 @@ use bailiwick::contract::command::Containment;
 use bailiwick::platform::launch::kept::{KeeperRequest, State};
 
 use super::lasting::{children, request, start};
-use super::place::{LEVELS, Place, shell, single, wait_for};
+use super::place::{LEVELS, LaunchFixture, shell, single, wait_for};
 use crate::patience::eventually;
 
 /// Prints so many bytes, and checks that they are counted and the last of them kept.
 fn output_is_counted_and_kept_within_the_budget(out: u64, err: u64) {
-    let place = Place::new();
+    let place = LaunchFixture::new();
     let script = format!("head -c {out} /dev/zero; head -c {err} /dev/zero >&2; echo last");
     let made = KeeperRequest { ring_bytes: 1 << 20, ..request(&place, Containment::Full, shell(&script)) };
     let process = start(&place, made);
@@ -37,7 +37,7 @@ fn output_is_counted_and_the_last_of_it_kept_within_the_budget() {
 
 /// Starts 16 short processes at once, so many times at every level, and checks what is left.
 fn short_processes_leave_nothing_running(rounds: i32) {
-    let place = Place::new();
+    let place = LaunchFixture::new();
     for level in LEVELS {
         let open = |process| fs::read_dir(format!("/proc/{process}/fd")).map_or(0, Iterator::count);
         start(&place, request(&place, level, single(&["true"]))).ended();
@@ -81,7 +81,7 @@ fn a_full_disk_stops_neither_program_nor_keeper_and_writing_goes_on_when_there_i
         assert!(status.expect("started").success());
         return;
     }
-    let place = Place::new();
+    let place = LaunchFixture::new();
     for level in LEVELS {
         let script = "head -c 300000 /dev/zero; read a; printf later; read b; exit 4";
         let process = start(&place, request(&place, level, shell(script)));

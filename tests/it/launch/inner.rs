@@ -5,7 +5,7 @@ use std::fs;
 use bailiwick::contract::command::{Containment, Network};
 use bailiwick::platform::launch::InnerSandboxes;
 
-use super::place::{Place, grant, shell, wait_for};
+use super::place::{LaunchFixture, grant, shell, wait_for};
 
 /// Makes a namespace of users and mounts inside, becomes root in it, and tries the ways out.
 const TRIES: &str = r#"
@@ -30,7 +30,7 @@ true
 
 #[test]
 fn an_inner_sandbox_can_be_made_and_leads_nowhere() {
-    let mut place = Place::new();
+    let mut place = LaunchFixture::new();
     place.inner = InnerSandboxes::Allowed;
     place.network = Network::Full;
     fs::write(place.outside().join("secret"), "OUT").expect("written");
@@ -51,7 +51,7 @@ fn an_inner_sandbox_can_be_made_and_leads_nowhere() {
 
 #[test]
 fn of_a_file_that_is_granted_alone_nothing_beside_it_is_there() {
-    let mut place = Place::new();
+    let mut place = LaunchFixture::new();
     place.inner = InnerSandboxes::Allowed;
     place.network = Network::Full;
     let home = place.outside().join("person");
@@ -97,7 +97,7 @@ true
 
 #[test]
 fn an_inner_sandbox_reads_no_closed_file_and_moves_no_folder_above_one() {
-    let mut place = Place::new();
+    let mut place = LaunchFixture::new();
     place.inner = InnerSandboxes::Allowed;
     place.network = Network::Full;
     let file = place.root().join("sub/.env");
@@ -114,7 +114,7 @@ fn an_inner_sandbox_reads_no_closed_file_and_moves_no_folder_above_one() {
 
 #[test]
 fn without_the_word_no_inner_sandbox_can_be_made() {
-    let place = Place::new();
+    let place = LaunchFixture::new();
     for level in [Containment::Partial, Containment::Full] {
         let finished = place.run(level, shell("unshare --user true || echo refused"));
         assert!(finished.out.contains("refused"), "{level}: {}", finished.out);

@@ -8,12 +8,12 @@ use bailiwick::platform::launch::LaunchError;
 use bailiwick::platform::launch::kept::{Control, ControlError, Event, Input, KeeperRequest, State, Stream};
 
 use super::lasting::{DurableProcess, lives, request, start, try_start};
-use super::place::{LEVELS, Place, shell, single, step, wait_for};
+use super::place::{LEVELS, LaunchFixture, shell, single, step, wait_for};
 use crate::patience::{PATIENCE, eventually};
 
 #[test]
 fn what_is_printed_is_kept_by_stream_with_the_exit_code() {
-    let place = Place::new();
+    let place = LaunchFixture::new();
     for level in LEVELS {
         let process = start(&place, request(&place, level, shell("echo out; echo err >&2; exit 7")));
         let status = process.ended();
@@ -31,7 +31,7 @@ fn what_is_printed_is_kept_by_stream_with_the_exit_code() {
 
 #[test]
 fn a_later_step_runs_after_an_earlier_one_and_with_the_same_input() {
-    let place = Place::new();
+    let place = LaunchFixture::new();
     for level in LEVELS {
         let plan = vec![
             step(None, &[&["head", "-c", "2"]]),
@@ -53,7 +53,7 @@ fn a_later_step_runs_after_an_earlier_one_and_with_the_same_input() {
 
 #[test]
 fn an_error_of_the_start_is_told_and_leaves_nothing() {
-    let place = Place::new();
+    let place = LaunchFixture::new();
     let program = place.root().join("program");
     fs::write(&program, "no program").expect("written");
     fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("set");
@@ -72,7 +72,7 @@ fn an_error_of_the_start_is_told_and_leaves_nothing() {
 
 #[test]
 fn input_is_taken_whole_until_too_much_waits_and_closed_after_it() {
-    let place = Place::new();
+    let place = LaunchFixture::new();
     for level in LEVELS {
         let script = "while [ ! -e go ]; do sleep 0.01; done; rm go; cat | wc -c";
         let process = start(&place, request(&place, level, shell(script)));
@@ -101,7 +101,7 @@ fn input_is_taken_whole_until_too_much_waits_and_closed_after_it() {
 
 #[test]
 fn without_input_the_program_reads_nothing_and_nothing_is_taken() {
-    let place = Place::new();
+    let place = LaunchFixture::new();
     for level in LEVELS {
         let made = KeeperRequest {
             input: Input::Null,
@@ -123,7 +123,7 @@ fn without_input_the_program_reads_nothing_and_nothing_is_taken() {
 
 #[test]
 fn a_watcher_is_told_of_output_and_of_the_end() {
-    let place = Place::new();
+    let place = LaunchFixture::new();
     for level in LEVELS {
         let process = start(&place, request(&place, level, shell("read a; echo one; read b; echo two")));
         wait_for(async {
@@ -145,7 +145,7 @@ fn a_watcher_is_told_of_output_and_of_the_end() {
 
 #[test]
 fn a_stop_asks_first_and_kills_after_the_grace() {
-    let place = Place::new();
+    let place = LaunchFixture::new();
     for level in LEVELS {
         let heeds = start(
             &place,
@@ -173,7 +173,7 @@ fn a_stop_asks_first_and_kills_after_the_grace() {
 
 #[test]
 fn a_plan_whose_time_is_over_is_ended_and_says_so() {
-    let place = Place::new();
+    let place = LaunchFixture::new();
     for level in LEVELS {
         let max_time = Duration::from_millis(200);
         let process =
@@ -185,7 +185,7 @@ fn a_plan_whose_time_is_over_is_ended_and_says_so() {
 
 #[test]
 fn the_temporary_folder_and_placeholders_are_gone_after_the_end() {
-    let mut place = Place::new();
+    let mut place = LaunchFixture::new();
     place.protected = vec![place.root().join(".git/hooks")];
     for level in LEVELS {
         let temporary = place.outside().join("temporary");
@@ -220,7 +220,7 @@ fn the_temporary_folder_and_placeholders_are_gone_after_the_end() {
 #[cfg(not(feature = "portable-launch"))]
 #[test]
 fn a_protected_name_stays_protected_when_other_jobs_and_the_service_end() {
-    let mut place = Place::new();
+    let mut place = LaunchFixture::new();
     place.protected = vec![place.root().join(".git/hooks")];
     let script = "while [ ! -e go ]; do sleep 0.01; done; mkdir -p .git/hooks 2>/dev/null && echo made || echo refused";
     let process = start(&place, request(&place, Containment::Full, shell(script)));
@@ -242,7 +242,7 @@ fn a_protected_name_stays_protected_when_other_jobs_and_the_service_end() {
 #[cfg(not(feature = "portable-launch"))]
 #[test]
 fn many_protected_names_that_do_not_exist_are_held_or_refused_as_a_whole() {
-    let mut place = Place::new();
+    let mut place = LaunchFixture::new();
     let names = |count: usize| -> Vec<_> {
         (0..count).map(|number| place.root().join(format!("name-{number}"))).collect()
     };

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use bailiwick::contract::command::Containment;
 
-use super::place::{LEVELS, Place, shell, single, wait_for};
+use super::place::{LEVELS, LaunchFixture, shell, single, wait_for};
 use crate::patience::{PATIENCE, eventually};
 use crate::system::tell;
 use crate::temporary::TemporaryFolder;
@@ -43,7 +43,7 @@ fn mark() -> String {
 
 #[test]
 fn detached_processes_are_gone_when_the_plan_has_ended() {
-    let place = Place::new();
+    let place = LaunchFixture::new();
     for level in LEVELS {
         let mark = mark();
         // Ends once all of them run, so that there is something to kill.
@@ -60,7 +60,7 @@ fn detached_processes_are_gone_when_the_plan_has_ended() {
 fn a_stop_ends_what_listens_and_kills_what_does_not() {
     // What does not listen lives until the grace is over: the levels share that time.
     const GRACE: Duration = Duration::from_secs(5);
-    let place = Place::new();
+    let place = LaunchFixture::new();
     let marks = LEVELS.map(|level| (level, mark()));
     wait_for(async {
         let mut running = Vec::new();
@@ -83,7 +83,7 @@ fn a_stop_ends_what_listens_and_kills_what_does_not() {
 
 #[test]
 fn a_stop_without_grace_kills_at_once_and_starts_no_later_step() {
-    let place = Place::new();
+    let place = LaunchFixture::new();
     for level in LEVELS {
         wait_for(async {
             let mut plan = shell("trap '' TERM; echo ready; while :; do sleep 0.01; done");
@@ -102,7 +102,7 @@ fn a_stop_without_grace_kills_at_once_and_starts_no_later_step() {
 
 #[test]
 fn a_dropped_job_is_killed_as_a_whole() {
-    let place = Place::new();
+    let place = LaunchFixture::new();
     for level in LEVELS {
         let mark = mark();
         let script = format!("{} sleep 1000.{mark}", detach(&mark));
@@ -115,7 +115,7 @@ fn a_dropped_job_is_killed_as_a_whole() {
 
 #[test]
 fn a_launcher_that_is_killed_is_started_anew_and_its_jobs_go_on() {
-    let place = Place::new();
+    let place = LaunchFixture::new();
     for level in LEVELS {
         wait_for(async {
             let script = "while [ ! -e go ]; do sleep 0.01; done; rm go; echo done";
@@ -135,7 +135,7 @@ fn a_launcher_that_is_killed_is_started_anew_and_its_jobs_go_on() {
 
 #[test]
 fn what_a_killed_supervisor_leaves_is_killed_by_the_launcher() {
-    let place = Place::new();
+    let place = LaunchFixture::new();
     for level in LEVELS {
         let mark = mark();
         wait_for(async {
@@ -164,7 +164,7 @@ const SERVICE: &str = "BAILIWICK_TEST_SERVICE_LEVEL";
 fn serve(level: &str) {
     let level = LEVELS.into_iter().find(|known| known.as_str() == level).expect("a level");
     let mark = std::env::var("BAILIWICK_TEST_MARK").expect("a mark");
-    let place = Place::new();
+    let place = LaunchFixture::new();
     let script = format!("{} sleep 1000.{mark}", detach(&mark));
     let _running = wait_for(place.start(level, shell(&script))).expect("started");
     eventually("they run", || marked(&mark) >= 7);
@@ -227,7 +227,7 @@ struct Traces {
 }
 
 impl Traces {
-    fn of(place: &Place) -> Self {
+    fn of(place: &LaunchFixture) -> Self {
         let launcher = wait_for(place.launcher.process_id()).expect("it runs");
         let count = |path: String| fs::read_dir(path).expect("a folder").count();
         Self {
@@ -259,7 +259,7 @@ pub(super) fn jobs_leave_no_trace(test: &str, jobs: usize, at_once: usize) {
         assert!(status.expect("started").success());
         return;
     }
-    let mut place = Place::new();
+    let mut place = LaunchFixture::new();
     place.protected = vec![place.root().join(".git/hooks"), place.root().join(".git/config")];
     for level in LEVELS {
         // The first ones open what stays open: a launcher, a runtime.
@@ -297,7 +297,7 @@ fn jobs_one_after_another_and_at_once_leave_no_trace() {
 
 #[test]
 fn a_writer_ends_when_the_reader_of_its_output_is_gone() {
-    let place = Place::new();
+    let place = LaunchFixture::new();
     for level in LEVELS {
         let (request, out, _err) = place.request(level, single(&["yes"]));
         let mut job = wait_for(place.launcher.launch(request)).expect("started");
@@ -309,7 +309,7 @@ fn a_writer_ends_when_the_reader_of_its_output_is_gone() {
 
 #[test]
 fn waiting_for_the_end_can_be_given_up_and_begun_again() {
-    let place = Place::new();
+    let place = LaunchFixture::new();
     for level in LEVELS {
         wait_for(async {
             let (request, _out, _err) = place.request(level, shell("sleep 0.2; exit 4"));
@@ -322,7 +322,7 @@ fn waiting_for_the_end_can_be_given_up_and_begun_again() {
 
 #[test]
 fn a_command_that_signals_its_group_ends_itself_alone() {
-    let place = Place::new();
+    let place = LaunchFixture::new();
     for level in LEVELS {
         let plan = vec![
             super::place::step(None, &[&["sh", "-c", "kill -TERM 0"]]),
@@ -335,7 +335,7 @@ fn a_command_that_signals_its_group_ends_itself_alone() {
 #[cfg(not(feature = "portable-launch"))]
 #[test]
 fn a_supervisor_cannot_be_killed_or_stopped_from_inside() {
-    let place = Place::new();
+    let place = LaunchFixture::new();
     for level in [Containment::Partial, Containment::Full] {
         let script = "kill -9 $PPID; kill -STOP $PPID; kill -9 1; echo still here";
         let ran = place.run(level, shell(script));

@@ -9,7 +9,7 @@ use bailiwick::platform::launch::kept::{
 };
 use bailiwick::platform::launch::{ActiveSandbox, LaunchError, LaunchRequest, Step};
 
-use super::place::{Place, wait_for};
+use super::place::{LaunchFixture, wait_for};
 use crate::patience::{PATIENCE, eventually};
 
 /// A process that lasts, seen from a service.
@@ -20,7 +20,7 @@ pub struct DurableProcess {
 }
 
 /// Creates a request for a plan with pipes, in a folder of its own.
-pub fn request(place: &Place, level: Containment, plan: Vec<Step>) -> KeeperRequest {
+pub fn request(place: &LaunchFixture, level: Containment, plan: Vec<Step>) -> KeeperRequest {
     use std::sync::atomic::{AtomicU32, Ordering};
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let (LaunchRequest { plan, environment, cwd, cwd_path, hold, limits, .. }, _out, _err) =
@@ -46,13 +46,13 @@ pub fn request(place: &Place, level: Containment, plan: Vec<Step>) -> KeeperRequ
 }
 
 /// Creates a request for a plan with a terminal.
-pub fn at_terminal(place: &Place, level: Containment, plan: Vec<Step>) -> KeeperRequest {
+pub fn at_terminal(place: &LaunchFixture, level: Containment, plan: Vec<Step>) -> KeeperRequest {
     let terminal = Some(TerminalSize { rows: 24, columns: 80 });
     KeeperRequest { terminal, ..request(place, level, plan) }
 }
 
 /// Starts a process that lasts.
-pub fn try_start(place: &Place, request: KeeperRequest) -> Result<DurableProcess, LaunchError> {
+pub fn try_start(place: &LaunchFixture, request: KeeperRequest) -> Result<DurableProcess, LaunchError> {
     let folder = request.folder.clone();
     let held = wait_for(place.launcher.start_kept(request))?;
     let kept = ProcessFiles::open(&folder).expect("opened");
@@ -60,7 +60,7 @@ pub fn try_start(place: &Place, request: KeeperRequest) -> Result<DurableProcess
 }
 
 /// Starts a process that lasts.
-pub fn start(place: &Place, request: KeeperRequest) -> DurableProcess {
+pub fn start(place: &LaunchFixture, request: KeeperRequest) -> DurableProcess {
     try_start(place, request).expect("started")
 }
 

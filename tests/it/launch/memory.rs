@@ -6,7 +6,7 @@ use bailiwick::contract::command::Containment;
 use bailiwick::platform::launch::kept::State;
 
 use super::lasting::{request, start};
-use super::place::{LEVELS, Place, shell, single, wait_for};
+use super::place::{LEVELS, LaunchFixture, shell, single, wait_for};
 
 fn number(text: &str) -> u64 {
     text.trim().parse().unwrap_or_else(|error| panic!("{text}: {error}"))
@@ -14,7 +14,7 @@ fn number(text: &str) -> u64 {
 
 #[test]
 fn the_files_of_a_job_in_memory_are_bounded_in_size_and_number() {
-    let place = Place::new();
+    let place = LaunchFixture::new();
     let total = std::fs::read_to_string("/proc/meminfo").expect("it can be read");
     let total = total.lines().find_map(|line| line.strip_prefix("MemTotal:")).expect("a line");
     let total = number(total.trim_end_matches("kB")) << 10;
@@ -33,7 +33,7 @@ fn the_files_of_a_job_in_memory_are_bounded_in_size_and_number() {
 
 #[test]
 fn jobs_are_ended_before_others_when_memory_runs_out_and_cannot_take_that_back() {
-    let place = Place::new();
+    let place = LaunchFixture::new();
     for level in LEVELS {
         let ran = place.run(level, shell("cat /proc/self/oom_score_adj; cat /proc/$PPID/oom_score_adj"));
         let scores: Vec<u64> = ran.out().lines().map(number).collect();
@@ -49,15 +49,15 @@ fn jobs_are_ended_before_others_when_memory_runs_out_and_cannot_take_that_back()
 }
 
 /// A place whose jobs may take so many megabytes together, and whose processes can do no harm if nothing ends them.
-fn limited(megabytes: u64) -> Place {
-    let mut place = Place::new();
+fn limited(megabytes: u64) -> LaunchFixture {
+    let mut place = LaunchFixture::new();
     place.limits.job_memory_bytes = Some(megabytes << 20);
     place.limits.memory_bytes = Some(2 << 30);
     place
 }
 
 /// Runs a script that takes more memory than it may, and then would wait for ever.
-fn is_ended_for_its_memory(place: &Place, level: Containment, script: &str) {
+fn is_ended_for_its_memory(place: &LaunchFixture, level: Containment, script: &str) {
     let ended = place.run(level, shell(script)).ended;
     let excess = ended.memory_excess.unwrap_or_else(|| panic!("{level} {script}: {ended:?}"));
     assert_eq!((ended.exit_code, ended.signal), (None, Some(9)), "{level} {script}");

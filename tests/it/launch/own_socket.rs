@@ -8,7 +8,7 @@ use bailiwick::contract::command::{Containment, Network};
 use bailiwick::platform::local_socket::Listener;
 use tokio::io::AsyncWriteExt;
 
-use super::place::{LEVELS, Place, probe_program, shell, single, wait_for};
+use super::place::{LEVELS, LaunchFixture, probe_program, shell, single, wait_for};
 
 /// A socket in a folder of its own, whose path is short enough for one.
 struct Socket(PathBuf);
@@ -37,15 +37,16 @@ impl Drop for Socket {
 
 #[test]
 fn what_bailiwick_started_is_not_the_user_at_its_socket() {
-    let mut place = Place::new();
+    let mut place = LaunchFixture::new();
     place.network = Network::Full;
     let (program, folder) = (probe_program(), Socket::new());
     let socket = folder.0.join("socket");
     let socket = socket.to_str().expect("text");
     let program = program.to_str().expect("text");
     place.read_only = vec![Path::new(program).to_owned()];
-    let connect =
-        |place: &Place, level| place.run(level, single(&[program, "connect", socket])).out().to_owned();
+    let connect = |place: &LaunchFixture, level| {
+        place.run(level, single(&[program, "connect", socket])).out().to_owned()
+    };
 
     let own = Command::new(program).args(["connect", socket]).output().expect("it starts");
     assert_eq!(String::from_utf8_lossy(&own.stdout), "let in\n\n", "the user's own programs are allowed in");

@@ -33,7 +33,7 @@ pub fn wait_for<F: Future>(future: F) -> F::Output {
 }
 
 /// A root, a private home, and a launcher.
-pub struct Place {
+pub struct LaunchFixture {
     folder: TemporaryFolder,
     pub launcher: Launcher,
     pub limits: ProcessLimits,
@@ -136,7 +136,7 @@ pub fn redirected(argv: &[&str], redirects: &[Redirect]) -> Vec<Step> {
     plan
 }
 
-impl Place {
+impl LaunchFixture {
     pub fn new() -> Self {
         let folder = TemporaryFolder::new();
         fs::create_dir(folder.path().join("root")).expect("made");

@@ -6,11 +6,11 @@ use std::os::unix::fs::PermissionsExt;
 use bailiwick::contract::command::{Containment, Joiner, Redirect};
 use bailiwick::platform::launch::LaunchError;
 
-use super::place::{LEVELS, Place, redirected, shell, single, step, wait_for};
+use super::place::{LEVELS, LaunchFixture, redirected, shell, single, step, wait_for};
 
 #[test]
 fn runs_a_program_with_the_arguments_as_given() {
-    let place = Place::new();
+    let place = LaunchFixture::new();
     for level in LEVELS {
         let ran = place.run(level, single(&["printf", "%s|", "a b", "$(id)", "*", "", "\"'"]));
         assert_eq!(ran.out(), "a b|$(id)|*||\"'|", "{level}");
@@ -21,7 +21,7 @@ fn runs_a_program_with_the_arguments_as_given() {
 
 #[test]
 fn gives_the_exit_code_or_the_signal() {
-    let place = Place::new();
+    let place = LaunchFixture::new();
     for level in LEVELS {
         let ended = place.run(level, shell("exit 7")).ended;
         assert_eq!((ended.exit_code, ended.signal), (Some(7), None), "{level}");
@@ -33,7 +33,7 @@ fn gives_the_exit_code_or_the_signal() {
 #[test]
 fn joins_pipelines_as_a_shell_does() {
     use Joiner::{And, Or, Then};
-    let place = Place::new();
+    let place = LaunchFixture::new();
     let echo = |joiner, word: &'static str| step(joiner, &[&["echo", word]]);
     let fails = |joiner| step(joiner, &[&["false"]]);
     for level in LEVELS {
@@ -54,7 +54,7 @@ fn joins_pipelines_as_a_shell_does() {
 
 #[test]
 fn wires_pipes_and_ends_a_writer_whose_reader_is_gone() {
-    let place = Place::new();
+    let place = LaunchFixture::new();
     for level in LEVELS {
         let plan = vec![step(None, &[&["printf", "b\\na\\nc\\n"], &["sort"], &["head", "-n", "1"]])];
         assert_eq!(place.run(level, plan).out(), "a\n", "{level}");
@@ -67,7 +67,7 @@ fn wires_pipes_and_ends_a_writer_whose_reader_is_gone() {
 #[test]
 fn redirects_in_the_written_order() {
     use Redirect::{StderrToNull, StderrToStdout, StdinFromNull, StdoutToNull, StdoutToStderr};
-    let place = Place::new();
+    let place = LaunchFixture::new();
     let script = &["sh", "-c", "echo out; echo err >&2; cat"];
     for level in LEVELS {
         for (redirects, out, err) in [
@@ -88,7 +88,7 @@ fn redirects_in_the_written_order() {
 
 #[test]
 fn the_environment_is_exactly_what_was_given() {
-    let mut place = Place::new();
+    let mut place = LaunchFixture::new();
     place.environment = vec![("A".into(), "1".into()), ("B".into(), "x=y z".into())];
     for level in LEVELS {
         let ran = place.run(level, single(&["env"]));
@@ -103,7 +103,7 @@ fn the_environment_is_exactly_what_was_given() {
 
 #[test]
 fn a_program_gets_three_streams_no_signal_set_aside_and_the_users_umask() {
-    let place = Place::new();
+    let place = LaunchFixture::new();
     let umask = fs::metadata({
         let path = place.outside().join("made");
         fs::write(&path, "").expect("written");
@@ -132,7 +132,7 @@ fn a_program_gets_three_streams_no_signal_set_aside_and_the_users_umask() {
 
 #[test]
 fn works_in_the_folder_that_was_opened() {
-    let place = Place::new();
+    let place = LaunchFixture::new();
     for level in LEVELS {
         let ran = place.run(level, shell("pwd; echo hello > file; cat file"));
         assert_eq!(ran.out(), format!("{}\nhello\n", place.root().display()), "{level}");
@@ -141,7 +141,7 @@ fn works_in_the_folder_that_was_opened() {
 
 #[test]
 fn a_program_that_is_not_the_checked_file_does_not_start() {
-    let place = Place::new();
+    let place = LaunchFixture::new();
     let program = place.root().join("program");
     let write = |text: &str| {
         let _ = fs::remove_file(&program);
@@ -162,7 +162,7 @@ fn a_program_that_is_not_the_checked_file_does_not_start() {
 
 #[test]
 fn a_program_that_cannot_be_executed_is_an_error_that_names_the_step() {
-    let place = Place::new();
+    let place = LaunchFixture::new();
     let program = place.root().join("program");
     fs::write(&program, "no program").expect("written");
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("set");
@@ -177,7 +177,7 @@ fn a_program_that_cannot_be_executed_is_an_error_that_names_the_step() {
 
 #[test]
 fn a_level_that_is_not_named_by_the_hold_is_never_weakened() {
-    let place = Place::new();
+    let place = LaunchFixture::new();
     for level in LEVELS {
         let held = place.run(level, single(&["true"])).ended.held;
         assert_eq!(held.level, level);

@@ -12,7 +12,7 @@ use std::process::{Child, Command, Stdio};
 
 use bailiwick::contract::command::{Containment, Network};
 
-use super::place::{COPIES, Place, bailiwick_program, file_or_copy, probe_program, single};
+use super::place::{COPIES, LaunchFixture, bailiwick_program, file_or_copy, probe_program, single};
 use crate::needs::lacks_root;
 use crate::source::repository;
 use crate::temporary::TemporaryFolder;
@@ -37,7 +37,7 @@ struct World {
 }
 
 impl World {
-    fn new(place: &Place, name: &str) -> Self {
+    fn new(place: &LaunchFixture, name: &str) -> Self {
         let outside = place.outside().join("outside");
         let _ = fs::remove_dir_all(&outside);
         fs::create_dir(&outside).expect("made");
@@ -93,7 +93,7 @@ fn heading((level, network): (Containment, Network)) -> String {
 }
 
 /// Runs the probe at a level. Returns what is open and shut, in the probe's order.
-fn probe(place: &mut Place, hold: (Containment, Network)) -> Vec<(String, String)> {
+fn probe(place: &mut LaunchFixture, hold: (Containment, Network)) -> Vec<(String, String)> {
     let (level, network) = hold;
     let world = World::new(place, &format!("{level}-{network}"));
     let program = probe_program();
@@ -149,7 +149,7 @@ fn expected() -> BTreeMap<String, Vec<String>> {
 
 #[test]
 fn no_more_is_open_than_the_table_says() {
-    let columns: Vec<_> = HOLDS.iter().map(|hold| probe(&mut Place::new(), *hold)).collect();
+    let columns: Vec<_> = HOLDS.iter().map(|hold| probe(&mut LaunchFixture::new(), *hold)).collect();
     if std::env::var_os("UPDATE").is_some() {
         fs::write(table_file(), shown(&columns)).expect("written");
     }

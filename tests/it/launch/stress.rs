@@ -7,7 +7,7 @@ use super::deaths::{Victim, kill_in_orders};
 use super::door::silent_and_deaf_clients;
 use super::killing::jobs_leave_no_trace;
 use super::lasting::{lives, request, start};
-use super::place::{LEVELS, Place, shell};
+use super::place::{LEVELS, LaunchFixture, shell};
 use crate::patience::PATIENCE;
 
 #[test]
@@ -33,7 +33,7 @@ fn whatever_is_killed_in_whatever_order_the_rest_is_found_whole_and_nothing_is_l
 
 #[test]
 fn a_process_whose_folder_is_removed_ends() {
-    let place = Place::new();
+    let place = LaunchFixture::new();
     let processes = LEVELS.map(|level| {
         let process =
             start(&place, request(&place, level, shell("echo on; trap '' TERM; sleep 1000; sleep 1000")));

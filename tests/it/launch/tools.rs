@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use bailiwick::contract::command::Containment;
 
-use super::place::{Place, shell};
+use super::place::{LaunchFixture, shell};
 
 /// A tool, and a script that uses it in an empty root. Where the tool is not installed, that row says nothing.
 const SCRIPTS: &[(&str, &str)] = &[
@@ -49,8 +49,8 @@ const SCRIPTS: &[(&str, &str)] = &[
     ),
 ];
 
-fn place() -> Place {
-    let mut place = Place::new();
+fn place() -> LaunchFixture {
+    let mut place = LaunchFixture::new();
     let home = place.outside().join("home");
     place.environment = [
         ("PATH", "/usr/local/bin:/usr/bin:/bin"),

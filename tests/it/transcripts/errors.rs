@@ -2,12 +2,12 @@
 
 use std::fs;
 
-use super::place::Place;
+use super::place::TranscriptFixture;
 use super::transcript::Transcript;
 
 #[test]
 fn typos_are_met_with_what_was_meant() {
-    let place = Place::set_up();
+    let place = TranscriptFixture::set_up();
     let mut it = Transcript::begin(&place, "typos", "Words that are nearly right");
     for words in [
         &["statsu"][..],
@@ -25,7 +25,7 @@ fn typos_are_met_with_what_was_meant() {
 
 #[test]
 fn errors_say_what_stood_in_the_way_and_what_to_do() {
-    let place = Place::set_up();
+    let place = TranscriptFixture::set_up();
     let mut it = Transcript::begin(&place, "errors", "What goes wrong, and what to do about it");
     for words in [
         &["scope", "add", "nowhere"][..],

@@ -1,10 +1,10 @@
 //! What is said of commands and closed files where this computer has a full sandbox, a partial one, or none.
 
-use super::place::Place;
+use super::place::TranscriptFixture;
 use super::transcript::Transcript;
 use crate::needs::{lacks_full_sandbox, require_program};
 
-fn at(place: &Place, name: &'static str, shows: &str) -> String {
+fn at(place: &TranscriptFixture, name: &'static str, shows: &str) -> String {
     let mut it = Transcript::begin(place, name, shows);
     for words in [
         &["setup", "project", "--preset", "full", "--yes"][..],
@@ -32,14 +32,15 @@ fn with_a_full_sandbox_everything_runs_and_closed_files_are_closed_to_it() {
     if lacks_full_sandbox() {
         return;
     }
-    let text = at(&Place::new(), "level-full", "A computer with a full sandbox");
+    let text = at(&TranscriptFixture::new(), "level-full", "A computer with a full sandbox");
     assert!(text.contains("to file operations and commands: .env files"), "{text}");
 }
 
 #[test]
 fn with_a_partial_sandbox_rules_decide_and_programs_read_closed_files() {
     require_program("python3");
-    let text = at(&Place::at_level("partial"), "level-partial", "A computer without user namespaces");
+    let text =
+        at(&TranscriptFixture::at_level("partial"), "level-partial", "A computer without user namespaces");
     let (alone, _) = text.split_once("\n## ").expect("both parts");
     assert!(alone.contains("programs that run here can read them"), "{text}");
     for promise in [
@@ -54,7 +55,7 @@ fn with_a_partial_sandbox_rules_decide_and_programs_read_closed_files() {
 #[test]
 fn without_a_sandbox_no_command_runs_unless_the_scope_wants_none_and_every_screen_says_so() {
     require_program("python3");
-    let place = Place::at_level("none");
+    let place = TranscriptFixture::at_level("none");
     let text = at(&place, "level-none", "A computer without namespaces and without Landlock");
     let (alone, _) = text.split_once("\n## ").expect("both parts");
     assert_eq!(alone.matches("no command and no Git runs").count(), 3, "status twice, doctor once: {text}");

@@ -2,12 +2,12 @@
 
 use std::fs;
 
-use super::place::Place;
+use super::place::TranscriptFixture;
 use super::transcript::{CTRL_C, Transcript};
 
 #[test]
 fn lists_fit_the_terminal() {
-    let place = Place::set_up();
+    let place = TranscriptFixture::set_up();
     let mut it = Transcript::begin(&place, "lists", "Lists, before and after there is something in them");
     for words in [&["log"][..], &["ps"], &["approve"]] {
         assert_eq!(it.run(words, &[]), 0);
@@ -32,7 +32,7 @@ fn lists_fit_the_terminal() {
 
 #[test]
 fn what_a_change_of_a_scope_opens_is_shown_and_asked_about() {
-    let place = Place::set_up();
+    let place = TranscriptFixture::set_up();
     fs::create_dir(place.path("second")).expect("made");
     let config = || fs::read(place.config()).expect("there");
     let before = config();
@@ -64,7 +64,7 @@ fn what_a_change_of_a_scope_opens_is_shown_and_asked_about() {
 
 #[test]
 fn a_scope_is_removed_when_it_was_said_so_and_can_be_put_back() {
-    let place = Place::set_up();
+    let place = TranscriptFixture::set_up();
     let mut it = Transcript::begin(&place, "undo", "A scope goes and comes back");
     assert_eq!(it.run(&["scope", "remove", "project"], &[("Close scope", "n\r")]), 0);
     assert_eq!(it.run(&["scope", "remove", "project"], &[("Close scope", "y\r")]), 0);

@@ -14,13 +14,13 @@ use crate::source::repository;
 pub const SHOWN_HOME: &str = "/home/lovelace";
 
 /// A home folder with a project and a path on which there is nothing but this program. Removed when dropped.
-pub struct Place {
+pub struct TranscriptFixture {
     home: PathBuf,
     /// What starts the program, where the computer is to have less of a sandbox than it has.
     starter: Vec<PathBuf>,
 }
 
-impl Place {
+impl TranscriptFixture {
     pub fn new() -> Self {
         let id = new_id();
         let home = PathBuf::from(format!("/tmp/bw-{}", &id[id.len() - 6..]));
@@ -121,7 +121,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for TranscriptFixture {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.home);
     }

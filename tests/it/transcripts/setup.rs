@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use super::place::Place;
+use super::place::TranscriptFixture;
 use super::transcript::{CTRL_C, CTRL_D, ENTER, Transcript};
 
 const FOLDER: &str = "A folder, or `none`";
@@ -12,8 +12,8 @@ const CHANGE: &str = "Change it? [Y/n]";
 const CLIENTS: &str = "Connect which?";
 
 /// Returns the user two clients.
-fn with_clients() -> Place {
-    let place = Place::new();
+fn with_clients() -> TranscriptFixture {
+    let place = TranscriptFixture::new();
     for folder in [".cursor", ".gemini"] {
         fs::create_dir(place.path(folder)).expect("made");
     }
@@ -22,7 +22,7 @@ fn with_clients() -> Place {
 
 #[test]
 fn setup_asks_for_the_preset_and_a_yes_and_the_second_time_nothing() {
-    let place = Place::new();
+    let place = TranscriptFixture::new();
     let mut it = Transcript::begin(&place, "setup", "A folder is opened; Enter takes what is usual");
     assert_eq!(it.run(&["setup", "project"], &[(PRESET, ENTER), (OPEN, ENTER)]), 0);
     let before = place.files();
@@ -46,7 +46,7 @@ fn setup_asks_for_the_preset_and_a_yes_and_the_second_time_nothing() {
 
 #[test]
 fn setup_asks_for_the_folder_until_there_is_one() {
-    let place = Place::new();
+    let place = TranscriptFixture::new();
     let mut it =
         Transcript::begin(&place, "setup-folder", "Without a folder it is asked for, until it can be opened");
     let answers = [
@@ -68,7 +68,7 @@ fn setup_asks_for_the_folder_until_there_is_one() {
 
 #[test]
 fn setup_in_a_folder_offers_that_folder() {
-    let place = Place::new();
+    let place = TranscriptFixture::new();
     let mut it =
         Transcript::begin(&place, "setup-here", "In a project its folder is offered; `here` means it");
     it.in_folder("project");
@@ -145,7 +145,7 @@ fn setup_works_on_forty_columns_and_on_a_terminal_that_can_do_nothing() {
 
 #[test]
 fn setup_refuses_what_would_open_too_much_and_says_what_to_do() {
-    let place = Place::new();
+    let place = TranscriptFixture::new();
     let before = place.files();
     let mut it = Transcript::begin(&place, "setup-refused", "What is not opened, and why");
     for folder in ["/", ".", "nowhere", "project/hello.txt"] {
@@ -159,7 +159,7 @@ fn setup_refuses_what_would_open_too_much_and_says_what_to_do() {
 
 #[test]
 fn without_a_terminal_and_without_a_yes_the_flags_are_named() {
-    let place = Place::new();
+    let place = TranscriptFixture::new();
     let before = place.files();
     for words in [&["setup", "project"][..], &["setup"], &["setup", "project", "--json"]] {
         let ran = place.run(words);

@@ -7,7 +7,7 @@ use std::process::{Child, ChildStdout, Stdio};
 
 use serde_json::{Value, json};
 
-use super::place::Place;
+use super::place::TranscriptFixture;
 use super::transcript::{CTRL_C, Transcript};
 
 /// A service without a terminal.
@@ -18,11 +18,11 @@ pub struct ServeProcess {
 }
 
 impl ServeProcess {
-    pub fn start(place: &Place) -> Self {
+    pub fn start(place: &TranscriptFixture) -> Self {
         Self::start_with(place, &["serve", "--port", "0", "--json"])
     }
 
-    pub fn start_with(place: &Place, words: &[&str]) -> Self {
+    pub fn start_with(place: &TranscriptFixture, words: &[&str]) -> Self {
         let mut child = place.command(words).spawn().expect("the binary runs");
         let mut out = BufReader::new(child.stdout.take().expect("piped"));
         let mut line = String::new();
@@ -51,7 +51,7 @@ impl Drop for ServeProcess {
 }
 
 /// Speaks MCP over stdio as a client of a name of its own choice.
-fn speak_as(place: &Place, name: &str, arguments: &Value) {
+fn speak_as(place: &TranscriptFixture, name: &str, arguments: &Value) {
     let mut command = place.command(&["mcp"]);
     let mut child = command.stdin(Stdio::piped()).spawn().expect("the binary runs");
     let mut input = child.stdin.take().expect("piped");
@@ -78,7 +78,7 @@ fn speak_as(place: &Place, name: &str, arguments: &Value) {
 
 #[test]
 fn the_view_shows_requests_as_they_come_and_ctrl_c_ends_it() {
-    let place = Place::set_up();
+    let place = TranscriptFixture::set_up();
     let mut it = Transcript::begin(&place, "start", "Requests as they come, from clients of every kind");
     let words = ["serve", "--port", "0"];
     let mut terminal = it.start(&words);
@@ -131,7 +131,7 @@ fn the_view_shows_requests_as_they_come_and_ctrl_c_ends_it() {
 
 #[test]
 fn the_owners_token_is_made_where_http_is_first_wanted_and_somebody_sees_it() {
-    let place = Place::set_up();
+    let place = TranscriptFixture::set_up();
     let tokens = place.config().with_file_name("tokens.json");
     ServeProcess::start(&place).end();
     assert!(!tokens.exists(), "what no terminal shows stays in a log");
@@ -156,7 +156,7 @@ fn the_owners_token_is_made_where_http_is_first_wanted_and_somebody_sees_it() {
 
 #[test]
 fn without_a_terminal_requests_are_told_only_if_asked_for() {
-    let place = Place::set_up();
+    let place = TranscriptFixture::set_up();
     let read = || place.well(&["call", "file.read", "hello.txt"]);
     let silent = ServeProcess::start(&place);
     read();
@@ -192,7 +192,7 @@ fn without_a_terminal_requests_are_told_only_if_asked_for() {
 
 #[test]
 fn a_port_or_a_place_that_is_taken_is_said_with_who_has_it() {
-    let place = Place::set_up();
+    let place = TranscriptFixture::set_up();
     let other = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let port = other.local_addr().expect("bound").port().to_string();
     let ran = place.run(&["serve", "--port", &port]);

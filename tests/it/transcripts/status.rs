@@ -2,13 +2,13 @@
 
 use std::fs;
 
-use super::place::Place;
+use super::place::TranscriptFixture;
 use super::start::ServeProcess;
 use super::transcript::Transcript;
 
 #[test]
 fn status_says_what_to_do_next_at_each_step() {
-    let place = Place::new();
+    let place = TranscriptFixture::new();
     let mut it = Transcript::begin(&place, "status", "From nothing to a running service");
     assert_eq!(it.run(&["status"], &[]), 18);
     place.well(&["setup", "--yes"]);
@@ -45,7 +45,7 @@ fn status_says_what_to_do_next_at_each_step() {
 
 #[test]
 fn status_for_programs_has_the_fields_of_its_schema() {
-    let place = Place::new();
+    let place = TranscriptFixture::new();
     place.well(&["setup", "project", "--yes"]);
     let served = ServeProcess::start(&place);
     let told = place.well(&["status", "--json"]).json();

@@ -6,7 +6,7 @@ use std::fs;
 use bailiwick::platform::emulator::Emulator;
 use regex::{Captures, Regex};
 
-use super::place::{Place, SHOWN_HOME};
+use super::place::{SHOWN_HOME, TranscriptFixture};
 use crate::source::repository;
 use support::pty::Pty;
 
@@ -20,7 +20,7 @@ pub const ENTER: &str = "\r";
 
 /// A transcript that grows, and is compared when it is ended.
 pub struct Transcript<'p> {
-    place: &'p Place,
+    place: &'p TranscriptFixture,
     name: &'static str,
     columns: u16,
     variables: Vec<(&'static str, &'static str)>,
@@ -30,7 +30,7 @@ pub struct Transcript<'p> {
 
 impl<'p> Transcript<'p> {
     /// Begins one, with what it shows.
-    pub fn begin(place: &'p Place, name: &'static str, shows: &str) -> Self {
+    pub fn begin(place: &'p TranscriptFixture, name: &'static str, shows: &str) -> Self {
         let text = format!("# {shows}\n");
         Self { place, name, columns: 80, variables: Vec::new(), folder: "", text }
     }
@@ -153,7 +153,7 @@ fn shown(printed: &[u8], columns: u16) -> String {
 }
 
 /// Replaces what differs from run to run by something of the same length.
-fn without_volatile(printed: &[u8], place: &Place) -> Vec<u8> {
+fn without_volatile(printed: &[u8], place: &TranscriptFixture) -> Vec<u8> {
     let home = place.home().to_str().expect("UTF-8");
     let mut text = String::from_utf8_lossy(printed).into_owned();
     let mut replace = |pattern: &str, by: &dyn Fn(&Captures<'_>) -> String| {

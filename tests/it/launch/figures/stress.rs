@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::{output_is_counted_and_kept_within_the_budget, short_processes_leave_nothing_running};
 use crate::launch::lasting::{at_terminal, request, start};
-use crate::launch::place::{LEVELS, Place, single, wait_for};
+use crate::launch::place::{LEVELS, LaunchFixture, single, wait_for};
 use crate::needs::lacks_root;
 use crate::patience::eventually;
 
@@ -22,7 +22,7 @@ fn fifty_keepers_take_at_most_two_mebibytes_each() {
     if lacks_root() {
         return;
     }
-    let place = Place::new();
+    let place = LaunchFixture::new();
     for level in LEVELS {
         let processes: Vec<_> = (0..50)
             .map(|number| {
