@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::process::{Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
@@ -15,7 +14,6 @@ use support::scope::TestScope;
 use support::service::Program;
 use support::stdio_client::{StdioClient, outcome};
 use support::temporary::TemporaryFolder;
-use tokio::net::unix::pipe;
 
 /// A program that owns the name of a desktop's notifications, and prints each that it is given.
 const DESKTOP: &str = r#"
@@ -113,10 +111,7 @@ async fn client(scope: &TestScope, session: &Session) -> (StdioClient, Program) 
     let mut command = scope.command(&["mcp"]);
     command.env("DBUS_SESSION_BUS_ADDRESS", &session.address).stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut program = Program(command.stderr(Stdio::null()).spawn().expect("the program starts"));
-    let input = OwnedFd::from(program.0.stdin.take().expect("piped"));
-    let output = OwnedFd::from(program.0.stdout.take().expect("piped"));
-    let (input, output) = (pipe::Sender::from_owned_fd(input), pipe::Receiver::from_owned_fd(output));
-    let mut client = StdioClient::new(input.expect("a pipe"), output.expect("a pipe"));
+    let mut client = StdioClient::of(&mut program.0);
     client.initialize("2025-06-18").await;
     (client, program)
 }

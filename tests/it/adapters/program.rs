@@ -34,11 +34,7 @@ fn program(house: &TestServer, words: &[&str]) -> Command {
 
 fn mcp(house: &TestServer, words: &[&str]) -> (StdioClient, Program) {
     let mut child = program(house, &[&["mcp"], words].concat()).spawn().expect("the program starts");
-    let input = OwnedFd::from(child.stdin.take().expect("piped"));
-    let output = OwnedFd::from(child.stdout.take().expect("piped"));
-    let input = pipe::Sender::from_owned_fd(input).expect("a pipe");
-    let output = pipe::Receiver::from_owned_fd(output).expect("a pipe");
-    (StdioClient::new(input, output), Program(child))
+    (StdioClient::of(&mut child), Program(child))
 }
 
 /// Starts the service, and gives it with its address.

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::os::fd::OwnedFd;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -16,7 +15,6 @@ use support::pty::Pty;
 use support::scope::TestScope;
 use support::service::{TestService, data};
 use support::stdio_client::{StdioClient, outcome};
-use tokio::net::unix::pipe;
 
 use super::{approve, ticket, waiting};
 
@@ -146,12 +144,7 @@ async fn over_stdio_each_command_leaves_the_tree_of_its_preview_and_its_undo_the
     let host = takes_over();
     make_folder(&host);
     let mut program = host.mcp();
-    let input = OwnedFd::from(program.0.stdin.take().expect("piped"));
-    let output = OwnedFd::from(program.0.stdout.take().expect("piped"));
-    let mut client = StdioClient::new(
-        pipe::Sender::from_owned_fd(input).expect("a pipe"),
-        pipe::Receiver::from_owned_fd(output).expect("a pipe"),
-    );
+    let mut client = StdioClient::of(&mut program.0);
     client.initialize("2025-06-18").await;
     let mut call = async |request: Value| outcome(&client.call("computer_operation", request).await);
     for text in COMMANDS {

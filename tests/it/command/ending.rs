@@ -3,13 +3,11 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::os::fd::OwnedFd;
 
 use bailiwick::contract::Containment;
 use bailiwick::contract::id::new_id;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
-use tokio::net::unix::pipe;
 use tokio_util::sync::CancellationToken;
 
 use crate::needs::{at_every_level, available};
@@ -102,11 +100,7 @@ async fn nothing_is_left_when_the_client_cancels() {
 /// Starts a client with its own service, has it run the command, and gives both when it runs.
 async fn running(host: &TestService, word: &str) -> (StdioClient, Program) {
     let mut program = host.mcp();
-    let input = OwnedFd::from(program.0.stdin.take().expect("piped"));
-    let output = OwnedFd::from(program.0.stdout.take().expect("piped"));
-    let input = pipe::Sender::from_owned_fd(input).expect("a pipe");
-    let output = pipe::Receiver::from_owned_fd(output).expect("a pipe");
-    let mut client = StdioClient::new(input, output);
+    let mut client = StdioClient::of(&mut program.0);
     client.initialize("2025-06-18").await;
     let params = json!({"name": "computer_operation", "arguments": stay()});
     client.send(&json!({"jsonrpc": "2.0", "id": 77, "method": "tools/call", "params": params})).await;

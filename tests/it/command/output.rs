@@ -1,10 +1,8 @@
 //! Output: read whatever comes, kept within bounds, and the memory that takes.
 
 use std::fs;
-use std::os::fd::OwnedFd;
 
 use serde_json::{Value, json};
-use tokio::net::unix::pipe;
 
 use crate::needs::available;
 use support::service::TestService;
@@ -26,11 +24,7 @@ async fn a_hundred_megabytes_of_output_cost_little_memory_and_never_stop_the_pro
         json!({"sandbox": "none", "allowedCommands": ["yes *", "head *"], "maxOutputBytes": 1_000_000}),
     );
     let mut program = host.mcp();
-    let input = OwnedFd::from(program.0.stdin.take().expect("piped"));
-    let output = OwnedFd::from(program.0.stdout.take().expect("piped"));
-    let input = pipe::Sender::from_owned_fd(input).expect("a pipe");
-    let output = pipe::Receiver::from_owned_fd(output).expect("a pipe");
-    let mut client = StdioClient::new(input, output);
+    let mut client = StdioClient::of(&mut program.0);
     client.initialize("2025-06-18").await;
     let run = |bytes: u64| {
         json!({"scope": "app", "op": "command.run",

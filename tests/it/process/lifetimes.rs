@@ -1,13 +1,10 @@
 //! How long a process lives, by what its scope says: past the service, with it, or with the client's connection.
 
-use std::os::fd::OwnedFd;
-
 use bailiwick::adapters::socket;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::UnixStream;
-use tokio::net::unix::pipe;
 
 use crate::needs::available;
 use crate::patience::eventually_async;
@@ -31,12 +28,7 @@ pub async fn by_stdio(world: &TestScope, call: Value) -> (StdioClient, Program, 
     command.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
     let mut program =
         Program(command.stderr(std::process::Stdio::null()).spawn().expect("the program starts"));
-    let input = OwnedFd::from(program.0.stdin.take().expect("piped"));
-    let output = OwnedFd::from(program.0.stdout.take().expect("piped"));
-    let mut client = StdioClient::new(
-        pipe::Sender::from_owned_fd(input).expect("a pipe"),
-        pipe::Receiver::from_owned_fd(output).expect("a pipe"),
-    );
+    let mut client = StdioClient::of(&mut program.0);
     client.initialize("2025-06-18").await;
     let answer = client.call("computer_operation", call).await;
     (client, program, answer)

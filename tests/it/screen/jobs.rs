@@ -1,10 +1,7 @@
 //! Whole jobs on private displays, by a client that speaks MCP to the program: a form in a browser, a file manager, an editor
 //! and its file dialog, a window of settings, and a program of which only the picture can be read.
 
-use std::os::fd::OwnedFd;
-
 use serde_json::{Value, json};
-use tokio::net::unix::pipe;
 
 use super::private::CAPABILITIES;
 use support::needs::{lacks_full_sandbox, require_program};
@@ -35,11 +32,7 @@ impl Session {
         });
         let host = TestScope::new().with_capabilities(CAPABILITIES).with_policy(policy).host();
         let mut program = host.mcp();
-        let input = OwnedFd::from(program.0.stdin.take().expect("piped"));
-        let output = OwnedFd::from(program.0.stdout.take().expect("piped"));
-        let input = pipe::Sender::from_owned_fd(input).expect("a pipe");
-        let output = pipe::Receiver::from_owned_fd(output).expect("a pipe");
-        let mut client = StdioClient::new(input, output);
+        let mut client = StdioClient::of(&mut program.0);
         client.initialize("2025-06-18").await;
         let mut session = Self { client, host, display: String::new(), scale, _program: program };
         let made = session.does("display.create", None, json!({"width": width, "height": height})).await;

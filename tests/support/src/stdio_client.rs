@@ -1,9 +1,13 @@
 //! A small MCP client over lines, for tests: over memory, or over a child process.
 
+use std::os::fd::OwnedFd;
+use std::process::Child;
+
 use bailiwick::adapters::backend::Backend;
 use bailiwick::adapters::mcp::stdio::{ConversationEnd, converse};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader, duplex, split};
+use tokio::net::unix::pipe;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
@@ -43,6 +47,14 @@ impl StdioClient {
         output: impl AsyncRead + Unpin + Send + 'static,
     ) -> Self {
         Self { input: Some(Box::new(input)), output: BufReader::new(Box::new(output)), next_id: 0 }
+    }
+
+    /// Speaks to a program over its pipes. Call it in a runtime.
+    pub fn of(program: &mut Child) -> Self {
+        let input = OwnedFd::from(program.stdin.take().expect("piped"));
+        let output = OwnedFd::from(program.stdout.take().expect("piped"));
+        let input = pipe::Sender::from_owned_fd(input).expect("a pipe");
+        Self::new(input, pipe::Receiver::from_owned_fd(output).expect("a pipe"))
     }
 
     /// Writes bytes as they are.

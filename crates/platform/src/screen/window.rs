@@ -83,3 +83,29 @@ pub struct Window {
     /// Its place in the pile of the display's windows, 0 at the bottom. Windows in one frame share it.
     pub stacking: u32,
 }
+
+impl Window {
+    /// Creates a window that can be seen at `bounds`, without a title, a program or a frame.
+    pub fn new(id: &str, display: &str, bounds: Rect) -> Self {
+        Self {
+            id: id.to_owned(),
+            display: display.to_owned(),
+            title: String::new(),
+            app: String::new(),
+            instance: String::new(),
+            owner: None,
+            pid: None,
+            process: None,
+            bounds,
+            frame: bounds,
+            in_shadow: bounds,
+            state: WindowState::Visible,
+            mapped: true,
+            active: false,
+            maximised: false,
+            workspace: None,
+            unmanaged: false,
+            stacking: 0,
+        }
+    }
+}

@@ -97,26 +97,11 @@ mod tests {
     use bailiwick_platform::screen::Rect;
 
     fn window(number: u32, app: &str, pid: u32, title: &str) -> Window {
-        let place = Rect::new(0, 0, 10, 10);
         Window {
-            id: format!(":0/0x{number:x}"),
-            display: ":0".to_owned(),
             title: title.to_owned(),
             app: app.to_owned(),
-            instance: String::new(),
-            owner: None,
             pid: Some(pid),
-            process: None,
-            bounds: place,
-            frame: place,
-            in_shadow: place,
-            state: WindowState::Visible,
-            mapped: true,
-            active: false,
-            maximised: false,
-            workspace: None,
-            unmanaged: false,
-            stacking: 0,
+            ..Window::new(&format!(":0/0x{number:x}"), ":0", Rect::new(0, 0, 10, 10))
         }
     }
 

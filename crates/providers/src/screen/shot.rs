@@ -159,30 +159,10 @@ fn covered(window: &Window, covers: &[Cover]) -> Coverage {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use bailiwick_platform::screen::WindowState;
 
     #[test]
     fn several_windows_together_can_cover_one_wholly() {
-        let window = Window {
-            id: ":0/0x1".to_owned(),
-            display: ":0".to_owned(),
-            title: String::new(),
-            app: String::new(),
-            instance: String::new(),
-            owner: None,
-            pid: None,
-            process: None,
-            bounds: Rect::new(10, 10, 20, 20),
-            frame: Rect::new(10, 10, 20, 20),
-            in_shadow: Rect::new(10, 10, 20, 20),
-            state: WindowState::Visible,
-            mapped: true,
-            active: false,
-            maximised: false,
-            workspace: None,
-            unmanaged: false,
-            stacking: 0,
-        };
+        let window = Window::new(":0/0x1", ":0", Rect::new(10, 10, 20, 20));
         let cover =
             |x, y, width, height| Cover { window: "w".to_owned(), part: Rect::new(x, y, width, height) };
         assert_eq!(covered(&window, &[]), Coverage::Not);

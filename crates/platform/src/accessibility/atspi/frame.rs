@@ -126,29 +126,10 @@ pub(super) async fn extents(bus: &Arc<Bus>, ids: Vec<RuntimeId>) -> Vec<Result<O
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::screen::{Window, WindowState};
+    use crate::screen::Window;
 
     fn window(bounds: Rect, frame: Rect, in_shadow: Rect) -> Window {
-        Window {
-            id: ":0/0x1".to_owned(),
-            display: ":0".to_owned(),
-            title: String::new(),
-            app: String::new(),
-            instance: String::new(),
-            owner: None,
-            pid: None,
-            process: None,
-            bounds,
-            frame,
-            in_shadow,
-            state: WindowState::Visible,
-            mapped: true,
-            active: false,
-            maximised: false,
-            workspace: None,
-            unmanaged: false,
-            stacking: 0,
-        }
+        Window { frame, in_shadow, ..Window::new(":0/0x1", ":0", bounds) }
     }
 
     /// A window as it is on the display, where its program says that it is, and where both say that a button in it is. All as

@@ -124,26 +124,13 @@ fn owner_as_window(server: &Server, owner: WindowNumber) -> Result<Window, Serve
         let ids = answer.into_iter().flat_map(|answer| answer.ids);
         pid = ids.filter_map(|id| id.value.first().copied()).find(|pid| *pid > 0);
     }
-    let nowhere = Rect::new(0, 0, 0, 0);
     Ok(Window {
-        id: CLIPBOARD_OWNER.to_owned(),
-        display: server.id.clone(),
-        title: String::new(),
-        app: String::new(),
-        instance: String::new(),
-        owner: None,
         pid,
         process: pid.and_then(program_name),
-        bounds: nowhere,
-        frame: nowhere,
-        in_shadow: nowhere,
         state: WindowState::Hidden,
         mapped: false,
-        active: false,
-        maximised: false,
-        workspace: None,
         unmanaged: true,
-        stacking: 0,
+        ..Window::new(CLIPBOARD_OWNER, &server.id, Rect::new(0, 0, 0, 0))
     })
 }
 
