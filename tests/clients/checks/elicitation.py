@@ -1,8 +1,8 @@
 """Approvals that are asked for in Claude Code and Codex, by their own elicitation: accepted, declined and cancelled.
 
 The programs are the real ones; their provider of models is one on the loopback that has them write a file, which needs
-approval. Claude Code without a terminal answers by a hook of its settings, and cancels without one. `codex exec` declines;
-`codex app-server` asks the editor that it serves.
+approval. Claude Code on a terminal shows the question, which keys answer; without one it answers by a hook of its settings,
+and cancels without a hook. `codex exec` declines; `codex app-server` asks the editor that it serves.
 """
 
 import json
@@ -16,10 +16,12 @@ from harness.patience import PATIENCE
 from harness.plan import Clients, client_home
 from harness.product import Product
 from harness.report import Report
+from harness.terminal import Terminal
 
 from .pictures import SERVER, TOOL, run_program
 
 NAME, CONTENT = "asked.txt", "written once it was approved"
+ENTER, DOWN, ESCAPE = "\r", "\x1b[B", "\x1b"
 WRITE = {"scope": "app", "op": "file.write", "target": NAME, "input": {"content": CONTENT}}
 
 
@@ -50,22 +52,61 @@ def judge(report: Report, name: str, product: Product, expected: str) -> None:
     file.unlink(missing_ok=True)
 
 
-def claude_code(report: Report, installed: Clients, product: Product, home: Path, answer: str | None) -> str:
-    """Has Claude Code make the call, with a hook that gives an answer, and returns what was said."""
+def claude_code_flags(product: Product, home: Path) -> list:
+    """Writes Bailiwick's entry for Claude Code, and returns the words by which it has that alone, without questions of its own."""
     server = {"command": str(product.binary), "args": ["mcp"], "env": product.client_environment}
     (home / "mcp.json").write_text(json.dumps({"mcpServers": {SERVER: server}}))
+    return ["--mcp-config", home / "mcp.json", "--strict-mcp-config", "--allowedTools", f"mcp__{SERVER}"]
+
+
+def claude_code_environment(models: Models) -> dict:
+    """Returns the variables by which Claude Code asks these models, and nobody else."""
+    return {
+        "ANTHROPIC_BASE_URL": models.url, "ANTHROPIC_API_KEY": KEY, "DISABLE_TELEMETRY": "1", "DISABLE_AUTOUPDATER": "1",
+        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+    }
+
+
+def claude_code(installed: Clients, product: Product, home: Path, answer: str | None) -> str:
+    """Has Claude Code make the call, with a hook that gives an answer, and returns what was said."""
     output = {"hookSpecificOutput": {"hookEventName": "Elicitation", "action": answer, "content": {}}}
     hook = {"type": "command", "command": f"echo {shlex.quote(json.dumps(output))}"}
     (home / "settings.json").write_text(json.dumps({"hooks": {"Elicitation": [{"hooks": [hook]}]}} if answer else {}))
     with Models(SERVER, (TOOL, WRITE)) as models:
-        environment = {
-            "ANTHROPIC_BASE_URL": models.url, "ANTHROPIC_API_KEY": KEY, "DISABLE_TELEMETRY": "1", "DISABLE_AUTOUPDATER": "1",
-            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
-        }
-        flags = ["--mcp-config", home / "mcp.json", "--strict-mcp-config", "--allowedTools", f"mcp__{SERVER}", "--settings", home / "settings.json"]
+        flags = [*claude_code_flags(product, home), "--settings", home / "settings.json"]
         program = installed.program("applications", "claude")
-        done = run_program([program, "-p", "Look.", *flags], installed, product, home, environment)
+        done = run_program([program, "-p", "Look.", *flags], installed, product, home, claude_code_environment(models))
         return f"{done.stdout}{done.stderr}{models.results()}"
+
+
+def claude_code_on_a_terminal(report: Report, name: str, installed: Clients, product: Product, home: Path, answer: str) -> str:
+    """Has Claude Code make the call on a terminal, answers its question by keys, and returns what its model was told."""
+    # Nothing is asked of a user for the first time: an account, a key, colours, whether the folder is trusted.
+    started = {
+        "hasCompletedOnboarding": True, "theme": "dark", "customApiKeyResponses": {"approved": [KEY[-20:]], "rejected": []},
+        "projects": {str(product.project): {"hasTrustDialogAccepted": True}},
+    }
+    (home / ".claude.json").write_text(json.dumps(started))
+    with Models(SERVER, (TOOL, WRITE)) as models:
+        environment = {
+            "PATH": f"{installed.node.parent}:{product.environment['PATH']}", "HOME": str(home), "TERM": "xterm-256color",
+            "LANG": "C.UTF-8", **claude_code_environment(models),
+        }
+        command = [installed.program("applications", "claude"), "Look.", *claude_code_flags(product, home)]
+        with Terminal(command, environment, product.project) as terminal:
+            def is_gone() -> bool:
+                """Returns whether the line is back that was in the place of the question."""
+                return terminal.words.rfind("automodeon") > terminal.words.rfind("requestsyourinput")
+
+            target = "".join(f"target: {product.project / NAME}".split())
+            asked = terminal.until(lambda: "requestsyourinput" in terminal.words and target in terminal.words and "❯Accept" in terminal.words)
+            report.check(f"{name}: the question shows who asks, and what about", asked, terminal.words[-3000:])
+            report.check(f"{name}: nothing is written before the answer", not (product.project / NAME).exists())
+            if answer == "decline":
+                terminal.press(DOWN, lambda: terminal.words.rfind("❯Decline") > terminal.words.rfind("❯Accept"))
+            answered = terminal.press(ESCAPE if answer == "cancel" else ENTER, is_gone) and terminal.until(models.results)
+            report.check(f"{name}: keys answer the question", answered, terminal.words[-3000:])
+        return str(models.results())
 
 
 def codex(installed: Clients, product: Product, home: Path, answer: str | None) -> str:
@@ -140,9 +181,16 @@ def run(report: Report, installed: Clients, folder: Path, make_product) -> None:
         ):
             product = make_product(f"claude {name}")
             let_clients_approve(product, kinds)
-            said = claude_code(report, installed, product, client_home(folder, f"home-claude-{name}"), answer)
+            said = claude_code(installed, product, client_home(folder, f"home-claude-{name}"), answer)
             report.check(f"Claude Code, {name}: its model is told", ("approv" in said or "refused" in said) != (expected == "written"), said)
             judge(report, f"Claude Code, {name}", product, expected)
+        for answer, expected in (("accept", "written"), ("decline", "refused"), ("cancel", "waiting")):
+            name = f"Claude Code on a terminal, {answer}"
+            product = make_product(f"claude terminal {answer}")
+            let_clients_approve(product, ["writes"])
+            said = claude_code_on_a_terminal(report, name, installed, product, client_home(folder, f"home-claude-terminal-{answer}"), answer)
+            report.check(f"{name}: its model is told", ("approv" in said or "refused" in said) != (expected == "written"), said)
+            judge(report, name, product, expected)
     if not installed.program("codex", "codex"):
         report.skip("Codex: elicitation", "is not installed; run tests/codex/install")
         return

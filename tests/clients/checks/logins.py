@@ -4,16 +4,11 @@ The owner's browser is a few requests: it follows the client's link, types the c
 reading alone.
 """
 
-import fcntl
 import html
 import http.cookiejar
 import json
-import os
-import pty
 import re
-import struct
 import subprocess
-import termios
 import threading
 import time
 import urllib.error
@@ -27,6 +22,7 @@ from harness.plan import Clients, client_home
 from harness.ports import reserve_port
 from harness.product import Product
 from harness.report import Report
+from harness.terminal import Terminal
 
 from .settings import Person
 
@@ -76,36 +72,11 @@ class Visitor(Person):
 
     def log_in(self, *command) -> tuple:
         """Runs a program in a terminal, follows the link that it prints, and returns its exit code and what it printed."""
-        master, terminal = pty.openpty()
         # Wide, so that the link is in one piece.
-        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 2000, 0, 0))
-        process = subprocess.Popen(
-            [str(word) for word in command], stdin=terminal, stdout=terminal, stderr=terminal, env=self.environment,
-            cwd=self.product.project, start_new_session=True,
-        )
-        os.close(terminal)
-        limit = threading.Timer(2 * PATIENCE, process.kill)
-        limit.start()
-        printed, followed = "", False
-        try:
-            while piece := self._read(master):
-                printed += piece
-                if not followed and (link := re.search(LINK + r"[^A-Za-z0-9._~%=&+-]", printed)):
-                    followed = True
-                    allow(self.product, link[1])
-            return process.wait(), printed
-        finally:
-            limit.cancel()
-            process.kill()
-            process.wait()
-            os.close(master)
-
-    @staticmethod
-    def _read(master: int) -> str:
-        try:
-            return os.read(master, 65_536).decode(errors="replace")
-        except OSError:
-            return ""  # the terminal is closed when the last program in it ends
+        with Terminal(list(command), self.environment, self.product.project, columns=2000) as terminal:
+            if link := terminal.until(lambda: re.search(LINK + r"[^A-Za-z0-9._~%=&+-]", terminal.printed)):
+                allow(self.product, link[1])
+            return terminal.wait(), terminal.printed
 
 
 def judge(report: Report, name: str, said: str, answers: object) -> None:
