@@ -17,7 +17,7 @@ use support::service::TestService;
 /// An address of this computer that programs do not take for their own loopback.
 const ELSEWHERE: &str = "127.0.0.2";
 
-/// Serves the files of a folder, each connection one request, and keeps what was asked for.
+/// Serves the files of a folder, and keeps what was asked for.
 struct FileServer {
     port: u16,
     heads: Arc<Mutex<Vec<String>>>,
@@ -44,15 +44,31 @@ impl FileServer {
     }
 }
 
+/// Answers one request after another, unless a request is for one alone.
 fn answer(mut stream: TcpStream, heads: &Mutex<Vec<String>>, folder: &Path) {
-    let (mut bytes, mut buffer) = (Vec::new(), [0; 4096]);
-    while !bytes.windows(4).any(|four| four == b"\r\n\r\n") {
-        match stream.read(&mut buffer) {
-            Ok(length) if length > 0 => bytes.extend_from_slice(&buffer[..length]),
-            Ok(_) | Err(_) => break,
-        }
+    let (mut bytes, mut buffer, mut is_open) = (Vec::new(), [0; 4096], true);
+    while is_open {
+        let end = bytes.windows(4).position(|four| four == b"\r\n\r\n");
+        let Some(end) = end else {
+            match stream.read(&mut buffer) {
+                Ok(length) if length > 0 => bytes.extend_from_slice(&buffer[..length]),
+                Ok(_) | Err(_) => is_open = false,
+            }
+            continue;
+        };
+        let head: Vec<u8> = bytes.drain(..end + 4).collect();
+        let head = String::from_utf8_lossy(&head).into_owned();
+        is_open = !head.to_ascii_lowercase().contains("connection: close");
+        answer_one(&mut stream, head, heads, folder);
     }
-    let head = String::from_utf8_lossy(&bytes).into_owned();
+    // What is none is kept, too.
+    if !bytes.is_empty() {
+        let rest = String::from_utf8_lossy(&bytes).into_owned();
+        heads.lock().unwrap_or_else(PoisonError::into_inner).push(rest);
+    }
+}
+
+fn answer_one(stream: &mut TcpStream, head: String, heads: &Mutex<Vec<String>>, folder: &Path) {
     heads.lock().unwrap_or_else(PoisonError::into_inner).push(head.clone());
     let path = head.split(' ').nth(1).unwrap_or("/").split('?').next().unwrap_or("/").to_owned();
     let mut file = folder.join(path.trim_start_matches('/'));
@@ -69,10 +85,7 @@ fn answer(mut stream: TcpStream, heads: &Mutex<Vec<String>>, folder: &Path) {
         _ => "application/octet-stream",
     };
     let length = content.len();
-    let _ = write!(
-        stream,
-        "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n"
-    );
+    let _ = write!(stream, "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\n\r\n");
     if !head.starts_with("HEAD ") {
         let _ = stream.write_all(&content);
     }
@@ -235,6 +248,24 @@ def hello(name, ech=False, twice=False):
     body = b"\3\3" + b"R" * 32 + b"\0" + b"\0\2\x13\1" + b"\1\0" + struct.pack(">H", len(ext)) + ext
     message = b"\1" + struct.pack(">I", len(body))[1:] + body
     return b"\x16\3\1" + struct.pack(">H", len(message)) + message
+plain = request(b"GET http://" + host + b"/file.txt HTTP/1.1", b"Host: " + host, body=b"")
+tunnelled = request(b"GET /file.txt HTTP/1.1", b"Host: " + host, body=b"")
+def behind(first, *parts, opening=b""):
+    # The connection stays open behind the first answer, or the attack would be none.
+    s = socket.create_connection(proxy, 60); f = s.makefile("rb")
+    def answer():
+        length, line = 0, f.readline()
+        while line not in (b"\r\n", b""):
+            if line.lower().startswith(b"content-length:"): length = int(line.split(b":")[1])
+            assert not line.lower().startswith(b"connection:"), line
+            line = f.readline()
+        return f.read(length)
+    if opening: s.sendall(opening); answer()
+    for _ in range(2):
+        s.sendall(first)
+        if answer() != b"from elsewhere\n": return b"the first was refused"
+    s.sendall(b"".join(parts)); s.shutdown(socket.SHUT_WR)
+    return f.read()
 def socks(kind, address, to=port, command=1):
     return b"\5\1\0" + bytes([5, command, 0, kind]) + address + struct.pack(">H", to) + TAG
 attacks = {
@@ -306,6 +337,18 @@ attacks = {
     "blank target": lambda: talk(request(b"GET http://" + host + b"/ATTACK HTTP/1.1 HTTP/1.1", b"Host: " + host)),
     "long field": lambda: talk(http([b"A: " + b"b" * 70000])),
     "many fields": lambda: talk(http([b"A: b"] * 500)),
+    "kept other": lambda: behind(plain, request(b"GET http://" + other + b"/ATTACK HTTP/1.1", b"Host: " + other)),
+    "kept other host field": lambda: behind(plain, request(b"GET http://" + host + b"/ATTACK HTTP/1.1", b"Host: " + other)),
+    "kept two hosts": lambda: behind(plain, request(b"GET http://" + host + b"/ATTACK HTTP/1.1", b"Host: " + host, b"Host: " + other)),
+    "kept path alone": lambda: behind(plain, request(b"GET /ATTACK HTTP/1.1", b"Host: " + host)),
+    "kept connect": lambda: behind(plain, connect(other), TAG),
+    "kept bare line feed": lambda: behind(plain, request(b"GET http://" + host + b"/ATTACK HTTP/1.1", b"Host: " + host, b"A: b\nC: d")),
+    "kept length and chunks": lambda: behind(plain, http([b"Content-Length: 6", b"Transfer-Encoding: chunked"])),
+    "kept no request": lambda: behind(plain, TAG, b"\r\n\r\n"),
+    "kept tunnel other host": lambda: behind(tunnelled, request(b"GET /ATTACK HTTP/1.1", b"Host: " + other), opening=connect(host)),
+    "kept tunnel no host": lambda: behind(tunnelled, request(b"GET /ATTACK HTTP/1.1", b"A: b"), opening=connect(host)),
+    "kept tunnel in tunnel": lambda: behind(tunnelled, connect(other), TAG, opening=connect(host)),
+    "kept tunnel no http": lambda: behind(tunnelled, hello(b"attack.example"), TAG, opening=connect(host)),
     "socks other": lambda: talk(socks(1, socket.inet_aton("127.0.0.3"))),
     "socks ipv6": lambda: talk(socks(4, socket.inet_pton(socket.AF_INET6, "::1"))),
     "socks name": lambda: talk(socks(3, b"\x0eattack.example")),
@@ -331,6 +374,7 @@ async fn nothing_gets_out_past_the_proxy_or_by_it() {
     }
     require_program("python3");
     let world = TestScope::new();
+    world.write("file.txt", "from elsewhere\n");
     let server = FileServer::new(ELSEWHERE, world.root());
     // At the same port, where nothing is allowed.
     let other = TcpListener::bind(("127.0.0.3", server.port)).expect("bound");
@@ -344,6 +388,9 @@ async fn nothing_gets_out_past_the_proxy_or_by_it() {
     assert_eq!(data["exitCode"], 0, "{data:#}");
     let printed = data["stdout"].as_str().expect("printed");
     assert!(printed.ends_with("tried\n") && !printed.contains("OPEN"), "{printed}");
+    // Each attack behind another request has two of these before it.
+    let first = server.heads().into_iter().filter(|head| head.starts_with("GET /file.txt ")).count();
+    assert_eq!(first, 24);
     let sent: Vec<String> = server.heads().into_iter().filter(|head| head.contains("ATTACK")).collect();
     assert!(sent.is_empty(), "{sent:#?}");
     assert!(other.accept().is_err(), "nothing connected where nothing is allowed");

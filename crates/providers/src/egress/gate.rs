@@ -14,6 +14,7 @@ use tokio::sync::Semaphore;
 
 use bailiwick_policy::command::{HostName, HostRefusal, HostRules, allowing_word};
 
+use super::head::BufferedConnection;
 use super::usage::{HostCounter, Usage};
 
 /// How long resolving a name may take, and connecting to one of its addresses.
@@ -163,7 +164,17 @@ impl Refusal {
     }
 }
 
-/// Judges and connects, and notes both.
+/// A connection to a host that may be reached.
+#[derive(Debug)]
+pub(super) struct HostConnection {
+    pub(super) connection: BufferedConnection<TcpStream>,
+    pub(super) counter: Arc<HostCounter>,
+    pub(super) destination: Destination,
+    /// Whether a request was answered over it, so that the host may end it at any time.
+    pub(super) is_used: bool,
+}
+
+/// Judges and connects.
 #[derive(Debug)]
 pub(super) struct Gate {
     egress: Egress,
@@ -189,24 +200,18 @@ impl Gate {
         self.egress.patience
     }
 
-    /// Connects to a destination if it is allowed.
-    pub(super) async fn connect(
-        &self,
-        destination: &Destination,
-    ) -> Result<(TcpStream, Arc<HostCounter>), Refusal> {
-        let connected = self.try_connect(destination).await;
-        match &connected {
-            Ok(_) => {}
-            Err(refusal) => self.usage.refuse(destination, refusal),
+    /// Judges a destination by its name, and asks the user where the scope asks.
+    pub(super) async fn judge(&self, destination: &Destination) -> Result<(), Refusal> {
+        match self.egress.rules.judge(&destination.host, destination.port) {
+            Ok(()) => Ok(()),
+            Err(refused) => self.ask(destination, self.refusal(destination, &refused)).await,
         }
-        Ok((connected?, self.usage.connect(destination)))
     }
 
-    async fn try_connect(&self, destination: &Destination) -> Result<TcpStream, Refusal> {
+    /// Connects to a destination if it is allowed.
+    pub(super) async fn connect(&self, destination: &Destination) -> Result<HostConnection, Refusal> {
         let Destination { host, port } = destination;
-        if let Err(refused) = self.egress.rules.judge(host, *port) {
-            self.ask(destination, self.refusal(destination, &refused)).await?;
-        }
+        self.judge(destination).await?;
         let addresses = match host {
             HostName::Address(address) => vec![SocketAddr::new(*address, *port)],
             HostName::Name(name) => self.resolve(name, destination).await?,
@@ -216,7 +221,12 @@ impl Gate {
             match tokio::time::timeout(MAX_WAIT, TcpStream::connect(address)).await {
                 Ok(Ok(stream)) => {
                     let _ = stream.set_nodelay(true);
-                    return Ok(stream);
+                    return Ok(HostConnection {
+                        connection: BufferedConnection::new(stream, self.patience()),
+                        counter: self.usage.connect(destination),
+                        destination: destination.clone(),
+                        is_used: false,
+                    });
                 }
                 Ok(Err(error)) => last = format!("`{destination}` cannot be reached: {error}"),
                 Err(_) => last = format!("`{destination}` does not answer"),

@@ -6,6 +6,8 @@
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::net::TcpStream;
+use tokio::net::tcp::{ReadHalf, WriteHalf};
 
 use super::gate::{Destination, Refusal};
 
@@ -74,6 +76,15 @@ impl<S: AsyncRead + Unpin> BufferedConnection<S> {
     }
 }
 
+impl BufferedConnection<TcpStream> {
+    /// Splits it for reading and writing at a time. What was read goes with the reader.
+    pub(super) fn split(&mut self) -> (BufferedConnection<ReadHalf<'_>>, WriteHalf<'_>) {
+        let (bytes, patience) = (std::mem::take(&mut self.bytes), self.patience);
+        let (stream, writer) = self.stream.split();
+        (BufferedConnection { stream, bytes, patience }, writer)
+    }
+}
+
 /// The fields of a head, in their order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Fields(Vec<(String, Vec<u8>)>);
@@ -130,6 +141,13 @@ impl Fields {
             },
             (None, None) => Ok(Body::Length(0)),
         }
+    }
+
+    /// Returns whether a field asks that the connection ends.
+    fn closes(&self) -> bool {
+        let named = ["connection", "proxy-connection"].map(|name| self.all(name));
+        let mut words = named.into_iter().flatten().flat_map(|value| value.split(|byte| *byte == b','));
+        words.any(|word| word.trim_ascii().eq_ignore_ascii_case(b"close"))
     }
 
     /// Adds the fields that are not about this connection alone.
@@ -216,10 +234,19 @@ pub(super) struct RequestHead {
     pub(super) method: String,
     pub(super) target: Target,
     pub(super) body: Body,
+    /// Whether another request may follow: it only reads, can be repeated, and nothing behind it can be its body.
+    pub(super) keeps_connection: bool,
     fields: Fields,
 }
 
 impl RequestHead {
+    /// Takes the next head of a connection.
+    pub(super) async fn read<S: AsyncRead + Unpin>(
+        client: &mut BufferedConnection<S>,
+    ) -> Result<Self, Refusal> {
+        Self::parse(&client.take_head().await?)
+    }
+
     /// Reads a head.
     pub(super) fn parse(head: &[u8]) -> Result<Self, Refusal> {
         let lines = lines(head)?;
@@ -247,7 +274,11 @@ impl RequestHead {
             return Err(Refusal::malformed("no other protocol can be asked for (Upgrade)"));
         }
         let target = Self::target(method, target)?;
-        let head = Self { method: method.to_owned(), target, body, fields };
+        let keeps_connection = matches!(method, "GET" | "HEAD")
+            && version == "HTTP/1.1"
+            && body == Body::Length(0)
+            && !fields.closes();
+        let head = Self { method: method.to_owned(), target, body, keeps_connection, fields };
         match &head.target {
             Target::Tunnel(destination) if body == Body::Length(0) => head.check_host(destination, None)?,
             Target::Tunnel(_) => return Err(Refusal::malformed("CONNECT has no body")),
@@ -308,29 +339,43 @@ impl RequestHead {
         self.fields.all("host").next().is_some()
     }
 
-    /// Writes the head as it goes to the host: for one request, after which the connection ends.
+    /// Writes the head as it goes to the host.
     pub(super) fn encode(&self, destination: &Destination, path: &str) -> Vec<u8> {
         let Destination { host, port } = destination;
         let host = if *port == 80 { host.to_string() } else { destination.to_string() };
         let mut out = format!("{} {path} HTTP/1.1\r\nhost: {host}\r\n", self.method).into_bytes();
         self.fields.write_to(&mut out, &["host"]);
-        out.extend_from_slice(b"connection: close\r\n\r\n");
+        if !self.keeps_connection {
+            out.extend_from_slice(b"connection: close\r\n");
+        }
+        out.extend_from_slice(b"\r\n");
         out
     }
+}
+
+/// How the body of an answer ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum AnswerBody {
+    Length(u64),
+    Chunked,
+    /// With the connection.
+    ToEnd,
 }
 
 /// The head of an answer.
 #[derive(Debug)]
 pub(super) struct AnswerHead {
     pub(super) status: u16,
-    /// Its body; none if it ends with the connection.
-    pub(super) length: Option<u64>,
-    head: Vec<u8>,
+    pub(super) body: AnswerBody,
+    /// Whether the host leaves the connection open, and the end of the answer can be read in one way only.
+    pub(super) keeps_connection: bool,
+    line: Vec<u8>,
+    fields: Fields,
 }
 
 impl AnswerHead {
-    /// Reads a head. What goes to the program says that the connection ends after it.
-    pub(super) fn parse(head: &[u8]) -> Result<Self, Refusal> {
+    /// Reads the head of an answer to a request with this method.
+    pub(super) fn parse(head: &[u8], method: &str) -> Result<Self, Refusal> {
         let broken = |why: &str| Refusal { status: 502, ..Refusal::malformed(why) };
         let lines = lines(head).map_err(|refusal| broken(&refusal.why))?;
         let status = lines[0].get(9..12).filter(|_| lines[0].starts_with(b"HTTP/1."));
@@ -341,20 +386,42 @@ impl AnswerHead {
             return Err(broken("the host changed to another protocol, which nobody asked for"));
         }
         let fields = Fields::parse(lines[1..].iter().copied()).map_err(|refusal| broken(&refusal.why))?;
-        let is_chunked = fields.all("transfer-encoding").next().is_some();
-        let length = fields.one("content-length").ok().flatten().and_then(|length| number(length, 10));
-        let mut out = lines[0].to_vec();
+        let (codings, lengths) =
+            (fields.all("transfer-encoding").count(), fields.all("content-length").count());
+        let body = if method == "HEAD" || status < 200 || matches!(status, 204 | 304) {
+            AnswerBody::Length(0)
+        } else if codings > 0 {
+            let last = fields
+                .all("transfer-encoding")
+                .last()
+                .and_then(|value| value.rsplit(|byte| *byte == b',').next());
+            let is_chunked = last.is_some_and(|last| last.trim_ascii().eq_ignore_ascii_case(b"chunked"));
+            if is_chunked { AnswerBody::Chunked } else { AnswerBody::ToEnd }
+        } else if lengths > 0 {
+            let mut lengths = fields.all("content-length");
+            let first = lengths.next().filter(|first| lengths.all(|it| it == *first));
+            let length = first.and_then(|length| number(length, 10));
+            AnswerBody::Length(length.ok_or_else(|| broken("the answer of the host has no one length"))?)
+        } else {
+            AnswerBody::ToEnd
+        };
+        let keeps_connection = lines[0].starts_with(b"HTTP/1.1")
+            && body != AnswerBody::ToEnd
+            && codings + lengths <= 1
+            && !fields.closes();
+        Ok(Self { status, body, keeps_connection, line: lines[0].to_vec(), fields })
+    }
+
+    /// Writes the head as it goes to the program.
+    pub(super) fn encode(&self, keeps_connection: bool) -> Vec<u8> {
+        let mut out = self.line.clone();
         out.extend_from_slice(b"\r\n");
-        fields.write_to(&mut out, &[]);
-        if status >= 200 {
+        let is_chunked = self.body == AnswerBody::Chunked;
+        self.fields.write_to(&mut out, if is_chunked { &["content-length", "trailer"] } else { &[] });
+        if self.status >= 200 && !keeps_connection {
             out.extend_from_slice(b"connection: close\r\n");
         }
         out.extend_from_slice(b"\r\n");
-        Ok(Self { status, length: length.filter(|_| !is_chunked), head: out })
-    }
-
-    /// Returns it as it goes to the program.
-    pub(super) fn bytes(&self) -> &[u8] {
-        &self.head
+        out
     }
 }

@@ -7,7 +7,7 @@
 //! name the host that was asked for, and so must an HTTP request.
 //!
 //! What is judged: [`gate`]. What is read, and refused if it could be read in two ways: [`head`], [`hello`], [`socks`]. What
-//! is passed on: [`exchange`], [`tunnel`]. It decides nothing else: the entries are the policy's.
+//! is passed on: [`requests`], [`exchange`], [`tunnel`]. It decides nothing else: the entries are the policy's.
 
 mod exchange;
 mod gate;
@@ -15,6 +15,7 @@ mod head;
 mod hello;
 mod proxy;
 mod relay;
+mod requests;
 mod socks;
 #[cfg(test)]
 mod tests;

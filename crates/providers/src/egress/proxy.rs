@@ -10,10 +10,10 @@ use tokio::task::{JoinHandle, JoinSet};
 
 use bailiwick_platform::launch::ProxyPort;
 
-use super::exchange::exchange;
 use super::gate::{Egress, Gate, Refusal};
 use super::head::{BufferedConnection, RequestHead, Target};
 use super::relay::end;
+use super::requests::{begins_another, pass_on};
 use super::usage::{NetworkUse, Usage};
 use super::{socks, tunnel};
 
@@ -112,11 +112,12 @@ async fn over_socks(gate: &Gate, mut client: BufferedConnection<TcpStream>) -> i
         Err(_) => return Ok(()),
     };
     match gate.connect(&destination).await {
-        Ok((host, counter)) => {
+        Ok(host) => {
             socks::answer(&mut client, socks::Reply::Connected).await;
-            tunnel::run(gate, client, host, &counter, &destination).await
+            tunnel::run(gate, client, host).await
         }
         Err(refusal) => {
+            gate.usage.refuse(&destination, &refusal);
             let reply =
                 if refusal.status == 403 { socks::Reply::NotAllowed } else { socks::Reply::Unreachable };
             socks::answer(&mut client, reply).await;
@@ -126,43 +127,45 @@ async fn over_socks(gate: &Gate, mut client: BufferedConnection<TcpStream>) -> i
 }
 
 async fn over_http(gate: &Gate, mut client: BufferedConnection<TcpStream>) -> io::Result<()> {
-    let read = match client.take_head().await {
-        Ok(head) => RequestHead::parse(&head),
-        Err(refusal) => Err(refusal),
-    };
-    let request = match read {
-        Ok(request) => request,
-        Err(refusal) => {
-            gate.usage.refuse_text("an HTTP request".to_owned(), &refusal);
-            refuse_over_http(&mut client.stream, &refusal).await;
+    let mut kept = None;
+    loop {
+        let request = match RequestHead::read(&mut client).await {
+            Ok(request) => request,
+            Err(refusal) => {
+                gate.usage.refuse_text("an HTTP request".to_owned(), &refusal);
+                refuse_over_http(&mut client.stream, &refusal).await;
+                return Ok(());
+            }
+        };
+        let (destination, passed) = match &request.target {
+            Target::Tunnel(destination) => match gate.connect(destination).await {
+                Ok(host) => {
+                    client.stream.write_all(b"HTTP/1.1 200 Connection established\r\n\r\n").await?;
+                    return tunnel::run(gate, client, host).await;
+                }
+                Err(refusal) => (destination, Err(refusal)),
+            },
+            Target::Whole(destination, path) => {
+                (destination, pass_on(gate, &mut client, kept, &request, (destination, path)).await)
+            }
+            Target::Path(_) => {
+                let refusal = Refusal::malformed("this is a proxy, and the request names no host");
+                refuse_over_http(&mut client.stream, &refusal).await;
+                return Ok(());
+            }
+        };
+        match passed {
+            Ok(host) => kept = host,
+            Err(refusal) => {
+                gate.usage.refuse(destination, &refusal);
+                refuse_over_http(&mut client.stream, &refusal).await;
+                return Ok(());
+            }
+        }
+        if !begins_another(&mut client, &mut kept).await {
             return Ok(());
         }
-    };
-    let (destination, path) = match &request.target {
-        Target::Tunnel(destination) => (destination, None),
-        Target::Whole(destination, path) => (destination, Some(path)),
-        Target::Path(_) => {
-            let refusal = Refusal::malformed("this is a proxy, and the request names no host");
-            refuse_over_http(&mut client.stream, &refusal).await;
-            return Ok(());
-        }
-    };
-    let (host, counter) = match gate.connect(destination).await {
-        Ok(connected) => connected,
-        Err(refusal) => {
-            refuse_over_http(&mut client.stream, &refusal).await;
-            return Ok(());
-        }
-    };
-    let Some(path) = path else {
-        client.stream.write_all(b"HTTP/1.1 200 Connection established\r\n\r\n").await?;
-        return tunnel::run(gate, client, host, &counter, destination).await;
-    };
-    if let Err(refusal) = exchange(&mut client, host, &counter, &request, (destination, path)).await {
-        gate.usage.refuse(destination, &refusal);
-        refuse_over_http(&mut client.stream, &refusal).await;
     }
-    Ok(())
 }
 
 /// Answers with a refusal, and ends the connection.

@@ -8,8 +8,8 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::Instant;
 
+use super::gate::HostConnection;
 use super::head::BufferedConnection;
-use super::usage::HostCounter;
 
 /// How long nothing may come from either end.
 pub(super) const MAX_IDLE: Duration = Duration::from_secs(600);
@@ -48,8 +48,7 @@ impl Activity {
 /// Passes bytes on until both ends have closed. What is in the buffers was read before, and goes first.
 pub(super) async fn relay(
     client: BufferedConnection<TcpStream>,
-    host: BufferedConnection<TcpStream>,
-    counter: &HostCounter,
+    HostConnection { connection: host, counter, .. }: HostConnection,
 ) -> io::Result<()> {
     let activity = Activity { began: Instant::now(), last_ms: AtomicU64::new(0) };
     let (client_rest, host_rest) = (client.bytes, host.bytes);

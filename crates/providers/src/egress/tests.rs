@@ -3,16 +3,17 @@
 use std::collections::VecDeque;
 use std::io;
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-use bailiwick_policy::command::HostRules;
+use bailiwick_policy::command::{HostName, HostRules};
 
 use super::gate::ResolveFuture;
-use super::{Egress, NetworkUse, Proxy, Resolve};
+use super::{AskAboutHosts, Egress, HostAnswer, NetworkUse, Proxy, Resolve};
 
 /// More than anything takes here, however busy the computer is.
 const LONG: Duration = Duration::from_secs(60);
@@ -29,6 +30,23 @@ impl Resolve for Answers {
         let answer = answer.unwrap_or_default().into_iter().map(|it| SocketAddr::new(it.ip(), port ^ 1));
         let answer: Vec<SocketAddr> = answer.collect();
         Box::pin(async move { Ok(answer) })
+    }
+}
+
+/// A user who approves the first request to `asked.test` and refuses all others.
+#[derive(Debug, Default)]
+struct ApprovedOnce(AtomicBool);
+
+impl AskAboutHosts for ApprovedOnce {
+    fn ask(&self, host: &HostName, _: u16) -> HostAnswer {
+        if host.to_string() != "asked.test" {
+            return HostAnswer::Unavailable("nobody is here".to_owned());
+        }
+        if self.0.swap(true, Ordering::Relaxed) {
+            HostAnswer::Refused
+        } else {
+            HostAnswer::Approved { is_for_command: false }
+        }
     }
 }
 
@@ -57,7 +75,7 @@ impl Bench {
         let egress = Egress {
             scope: "app".to_owned(),
             rules: Arc::new(HostRules::compile(&entries).expect("entries")),
-            asks: None,
+            asks: Some(Arc::new(ApprovedOnce::default())),
             resolver: Arc::new(Answers(Mutex::new(answers))),
             patience,
         };
@@ -247,17 +265,20 @@ async fn a_resolver_that_changes_its_answer_leads_nowhere_else() {
 async fn what_stands_behind_a_request_is_not_passed_on() {
     let bench = Bench::new(&[&["127.0.0.1"]]).await;
     let to = format!("good.test:{}", bench.port);
-    for (fields, body, passed) in [
-        ("Content-Length: 3", "abcGET /smuggled HTTP/1.1\r\nHost: evil.test\r\n\r\n", "abc"),
+    for (method, fields, body, passed) in [
+        ("POST", "Content-Length: 3", "abcGET /smuggled HTTP/1.1\r\nHost: evil.test\r\n\r\n", "abc"),
+        ("GET", "Content-Length: 3", "abcGET /smuggled HTTP/1.1\r\nHost: evil.test\r\n\r\n", "abc"),
         (
+            "POST",
             "Transfer-Encoding: chunked",
             "3\r\nabc\r\n0\r\n\r\nGET /smuggled HTTP/1.1\r\nHost: evil.test\r\n\r\n",
             "3\r\nabc\r\n0\r\n\r\n",
         ),
-        ("A: b", "GET /smuggled HTTP/1.1\r\nHost: evil.test\r\n\r\n", ""),
+        ("POST", "A: b", "GET /smuggled HTTP/1.1\r\nHost: evil.test\r\n\r\n", ""),
+        ("GET", "Connection: close", "GET /smuggled HTTP/1.1\r\nHost: evil.test\r\n\r\n", ""),
     ] {
         let request = format!(
-            "POST http://{to}/path HTTP/1.1\r\nHost: {to}\r\nProxy-Authorization: x\r\n{fields}\r\n\r\n{body}"
+            "{method} http://{to}/path HTTP/1.1\r\nHost: {to}\r\nProxy-Authorization: x\r\n{fields}\r\n\r\n{body}"
         );
         let (answer, got) = tokio::join!(bench.ask(request), async {
             let mut host = bench.accept().await;
@@ -272,9 +293,203 @@ async fn what_stands_behind_a_request_is_not_passed_on() {
         });
         assert_eq!(answer, "HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\nok", "{fields}");
         assert!(got.ends_with(&format!("connection: close\r\n\r\n{passed}")), "{got}");
-        assert!(got.starts_with(&format!("POST /path HTTP/1.1\r\nhost: {to}\r\n")), "{got}");
+        assert!(got.starts_with(&format!("{method} /path HTTP/1.1\r\nhost: {to}\r\n")), "{got}");
         assert!(!got.contains("smuggled") && !got.contains("roxy-"), "{got}");
     }
+}
+
+const OK: &str = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
+
+/// Asks on a connection that stays open, and has the host answer.
+async fn ask_and_answer(
+    client: &mut TcpStream,
+    host: &mut TcpStream,
+    request: &str,
+    answer: &str,
+    expected: &str,
+) {
+    client.write_all(request.as_bytes()).await.expect("sent");
+    let got = head(host).await;
+    assert!(!got.contains("connection:"), "{got}");
+    host.write_all(answer.as_bytes()).await.expect("sent");
+    expect(client, expected).await;
+}
+
+async fn expect(stream: &mut TcpStream, expected: &str) {
+    let mut got = vec![0; expected.len()];
+    tokio::time::timeout(LONG, stream.read_exact(&mut got)).await.expect("in time").expect("it comes");
+    assert_eq!(String::from_utf8_lossy(&got), expected);
+}
+
+#[tokio::test]
+async fn requests_to_one_host_share_a_connection_and_each_is_judged() {
+    let refused = [
+        ("GET http://evil.test/ HTTP/1.1\r\nHost: evil.test\r\n\r\n", "403"),
+        ("GET http://TO/ HTTP/1.1\r\nHost: evil.test\r\n\r\n", "403"),
+        ("GET http://TO/ HTTP/1.1\r\nHost: TO\r\nHost: evil.test\r\n\r\n", "400"),
+        ("GET / HTTP/1.1\r\nHost: TO\r\n\r\n", "400"),
+        ("CONNECT evil.test:443 HTTP/1.1\r\n\r\n", "403"),
+        ("GET http://TO/ HTTP/1.1\r\nA: b\nHost: evil.test\r\n\r\n", "400"),
+        ("\u{5}\u{1}", "400"),
+    ];
+    for (second, status) in refused {
+        // Also where it comes together with the first one.
+        for is_together in [false, true] {
+            let bench = Bench::new(&[&["127.0.0.1"]]).await;
+            let to = format!("good.test:{}", bench.port);
+            let (first, second) =
+                (format!("GET http://{to}/ HTTP/1.1\r\nHost: {to}\r\n\r\n"), second.replace("TO", &to));
+            let mut client = bench.connect().await;
+            client.write_all(first.as_bytes()).await.expect("sent");
+            let mut host = bench.accept().await;
+            let _ = head(&mut host).await;
+            host.write_all(OK.as_bytes()).await.expect("sent");
+            expect(&mut client, OK).await;
+            let third = if is_together { format!("{first}{second}") } else { first };
+            ask_and_answer(&mut client, &mut host, &third, OK, OK).await;
+            if !is_together {
+                client.write_all(second.as_bytes()).await.expect("sent");
+            }
+            client.shutdown().await.expect("ended");
+            let answer = rest(&mut client).await;
+            assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{second}: {answer}");
+            assert_eq!(rest(&mut host).await, "", "{second}");
+            assert_eq!(bench.usage().hosts[0].connections, 1, "{second}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn requests_in_a_tunnel_are_each_for_its_host() {
+    for second in [
+        "GET / HTTP/1.1\r\nHost: evil.test\r\n\r\n",
+        "GET / HTTP/1.1\r\nA: b\r\n\r\n",
+        "GET http://evil.test/ HTTP/1.1\r\nHost: evil.test\r\n\r\n",
+        "CONNECT TO HTTP/1.1\r\nHost: TO\r\n\r\n",
+        "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+    ] {
+        let bench = Bench::new(&[&["127.0.0.1"]]).await;
+        let to = format!("good.test:{}", bench.port);
+        let mut client = bench.tunnel("good.test").await;
+        let mut host = bench.accept().await;
+        let first = format!("GET / HTTP/1.1\r\nHost: {to}\r\n\r\n");
+        for _ in 0..2 {
+            ask_and_answer(&mut client, &mut host, &first, OK, OK).await;
+        }
+        client.write_all(second.replace("TO", &to).as_bytes()).await.expect("sent");
+        client.shutdown().await.expect("ended");
+        let answer = rest(&mut client).await;
+        assert!(answer.starts_with("HTTP/1.1 4") || answer.starts_with("HTTP/1.1 5"), "{second}: {answer}");
+        assert_eq!(rest(&mut host).await, "", "{second}");
+    }
+}
+
+#[tokio::test]
+async fn an_approval_is_asked_for_again_on_a_connection_that_was_kept() {
+    let bench = Bench::new(&[&["127.0.0.1"]]).await;
+    let to = format!("asked.test:{}", bench.port);
+    let request = format!("GET http://{to}/ HTTP/1.1\r\nHost: {to}\r\n\r\n");
+    let mut client = bench.connect().await;
+    client.write_all(request.as_bytes()).await.expect("sent");
+    let mut host = bench.accept().await;
+    let _ = head(&mut host).await;
+    host.write_all(OK.as_bytes()).await.expect("sent");
+    expect(&mut client, OK).await;
+    client.write_all(request.as_bytes()).await.expect("sent");
+    let answer = rest(&mut client).await;
+    assert!(answer.starts_with("HTTP/1.1 403 ") && answer.contains("has refused"), "{answer}");
+    assert_eq!(rest(&mut host).await, "");
+}
+
+#[tokio::test]
+async fn only_what_was_asked_for_is_the_answer_to_the_next_request() {
+    let second = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nother";
+    // Whether the first answer leaves the connection to the host open, and what of it arrives.
+    for (answer, expected) in [
+        (format!("{OK}{second}"), OK),
+        (
+            "HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nok".to_owned(),
+            "HTTP/1.0 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\nok",
+        ),
+        (
+            OK.replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n"),
+            "HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\nok",
+        ),
+        (
+            format!(
+                "HTTP/1.1 200 OK\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n{second}"
+            ),
+            "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\nconnection: close\r\n\r\n0\r\n\r\n",
+        ),
+        ("HTTP/1.1 200 OK\r\nContent-Length: 3\r\nContent-Length: 30\r\n\r\nabc".to_owned(), "HTTP/1.1 502 "),
+        ("HTTP/1.1 200 OK\r\nContent-Length: +3\r\n\r\nabc".to_owned(), "HTTP/1.1 502 "),
+    ] {
+        let bench = Bench::new(&[&["127.0.0.1"]]).await;
+        let to = format!("good.test:{}", bench.port);
+        let request = format!("GET http://{to}/ HTTP/1.1\r\nHost: {to}\r\n\r\n");
+        let mut client = bench.connect().await;
+        client.write_all(request.as_bytes()).await.expect("sent");
+        let mut host = bench.accept().await;
+        let _ = head(&mut host).await;
+        host.write_all(answer.as_bytes()).await.expect("sent");
+        expect(&mut client, expected).await;
+        assert_eq!(rest(&mut host).await, "", "{answer:?}");
+        let more = rest(&mut client).await;
+        assert!(!more.contains("other"), "{answer:?}: {more}");
+    }
+}
+
+#[tokio::test]
+async fn an_answer_in_chunks_is_written_again_and_the_connection_kept() {
+    let bench = Bench::new(&[&["127.0.0.1"]]).await;
+    let to = format!("good.test:{}", bench.port);
+    let request = format!("GET http://{to}/ HTTP/1.1\r\nHost: {to}\r\n\r\n");
+    let mut client = bench.connect().await;
+    client.write_all(request.as_bytes()).await.expect("sent");
+    let mut host = bench.accept().await;
+    let _ = head(&mut host).await;
+    let start = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n";
+    // In two parts, the second of which has what a program need not see.
+    host.write_all(format!("{start}A;x=\"y\"\r\n01234").as_bytes()).await.expect("sent");
+    expect(&mut client, &format!("{start}a\r\n01234")).await;
+    host.write_all(b"56789\r\n0 \r\nTrailer: x\r\n\r\n").await.expect("sent");
+    expect(&mut client, "56789\r\n0\r\n\r\n").await;
+    ask_and_answer(&mut client, &mut host, &request, OK, OK).await;
+    // What is no chunk ends the answer, and with it the connection.
+    client.write_all(request.as_bytes()).await.expect("sent");
+    let _ = head(&mut host).await;
+    host.write_all(format!("{start}z\r\n").as_bytes()).await.expect("sent");
+    assert_eq!(rest(&mut client).await, start);
+}
+
+#[tokio::test]
+async fn a_host_that_ends_a_kept_connection_is_connected_to_again_once() {
+    let bench = Bench::new(&[&["127.0.0.1"]]).await;
+    let to = format!("good.test:{}", bench.port);
+    let request = format!("GET http://{to}/ HTTP/1.1\r\nHost: {to}\r\n\r\n");
+    let mut client = bench.connect().await;
+    client.write_all(request.as_bytes()).await.expect("sent");
+    let mut host = bench.accept().await;
+    let _ = head(&mut host).await;
+    host.write_all(OK.as_bytes()).await.expect("sent");
+    expect(&mut client, OK).await;
+    // While nothing is asked for: whether the proxy has seen it or not.
+    drop(host);
+    client.write_all(request.as_bytes()).await.expect("sent");
+    let mut host = bench.accept().await;
+    let _ = head(&mut host).await;
+    host.write_all(OK.as_bytes()).await.expect("sent");
+    expect(&mut client, OK).await;
+    // When something is: it is repeated once.
+    client.write_all(request.as_bytes()).await.expect("sent");
+    let _ = head(&mut host).await;
+    drop(host);
+    let mut host = bench.accept().await;
+    let _ = head(&mut host).await;
+    drop(host);
+    let answer = rest(&mut client).await;
+    assert!(answer.starts_with("HTTP/1.1 400 "), "{answer}");
+    assert_eq!(bench.usage().hosts[0].connections, 3);
 }
 
 #[tokio::test]
@@ -306,14 +521,16 @@ async fn chunks_that_can_be_read_in_two_ways_end_the_request() {
 async fn an_answer_that_leads_to_another_host_leads_there_only_if_that_is_allowed() {
     let bench = Bench::new(&[&["127.0.0.1"]]).await;
     let to = format!("good.test:{}", bench.port);
-    let (answer, ()) =
-        tokio::join!(bench.ask(format!("GET http://{to}/ HTTP/1.1\r\nHost: {to}\r\n\r\n")), async {
+    let (answer, ()) = tokio::join!(
+        bench.ask(format!("GET http://{to}/ HTTP/1.1\r\nHost: {to}\r\nConnection: close\r\n\r\n")),
+        async {
             let mut host = bench.accept().await;
             let _ = head(&mut host).await;
             host.write_all(b"HTTP/1.1 302 Found\r\nLocation: http://evil.test/\r\nContent-Length: 0\r\n\r\n")
                 .await
                 .expect("sent");
-        });
+        }
+    );
     assert!(answer.contains("location: http://evil.test/"), "{answer}");
     let answer = bench.ask("GET http://evil.test/ HTTP/1.1\r\nHost: evil.test\r\n\r\n").await;
     assert!(answer.starts_with("HTTP/1.1 403 "), "{answer}");

@@ -7,12 +7,12 @@ use tokio::net::TcpStream;
 
 use bailiwick_policy::command::{HostName, is_usual_port};
 
-use super::exchange::exchange;
-use super::gate::{Destination, Gate, Refusal};
+use super::gate::{Destination, Gate, HostConnection, Refusal};
 use super::head::{BufferedConnection, RequestHead, Target};
 use super::hello::{self, ClientHello};
 use super::proxy::refuse_over_http;
 use super::relay::{counted, relay};
+use super::requests::{begins_another, pass_on};
 use super::usage::HostCounter;
 
 /// The longest HTTP method that is recognized.
@@ -30,27 +30,25 @@ enum TunnelProtocol {
 pub(super) async fn run(
     gate: &Gate,
     mut client: BufferedConnection<TcpStream>,
-    host: TcpStream,
-    counter: &HostCounter,
-    destination: &Destination,
+    mut host: HostConnection,
 ) -> io::Result<()> {
-    let mut host = BufferedConnection::new(host, client.patience);
-    let refused = match spoken(&mut client, &mut host, destination).await {
-        Ok(TunnelProtocol::Tls) => match greet(&mut client, &mut host, counter, destination).await {
-            Ok(()) => return relay(client, host, counter).await,
+    let destination = host.destination.clone();
+    let refused = match spoken(&mut client, &mut host.connection, &destination).await {
+        Ok(TunnelProtocol::Tls) => match greet(&mut client, &mut host).await {
+            Ok(()) => return relay(client, host).await,
             Err(refusal) => refusal,
         },
-        Ok(TunnelProtocol::Http) => match talk(&mut client, host.stream, counter, destination).await {
+        Ok(TunnelProtocol::Http) => match talk(gate, &mut client, host).await {
             Ok(()) => return Ok(()),
             Err(refusal) => {
                 refuse_over_http(&mut client.stream, &refusal).await;
                 refusal
             }
         },
-        Ok(TunnelProtocol::Other) => return relay(client, host, counter).await,
+        Ok(TunnelProtocol::Other) => return relay(client, host).await,
         Err(refusal) => refusal,
     };
-    gate.usage.refuse(destination, &refused);
+    gate.usage.refuse(&destination, &refused);
     Ok(())
 }
 
@@ -102,12 +100,8 @@ fn begins(bytes: &[u8]) -> Option<TunnelProtocol> {
 }
 
 /// Checks the greeting of TLS, and the one after it if the host asks for another.
-async fn greet(
-    client: &mut BufferedConnection<TcpStream>,
-    host: &mut BufferedConnection<TcpStream>,
-    counter: &HostCounter,
-    destination: &Destination,
-) -> Result<(), Refusal> {
+async fn greet(client: &mut BufferedConnection<TcpStream>, host: &mut HostConnection) -> Result<(), Refusal> {
+    let HostConnection { connection: host, counter, destination, .. } = host;
     let lost =
         |error: io::Error| Refusal::malformed(&format!("`{destination}` has ended the connection: {error}"));
     let hello = hello::read(client).await?;
@@ -153,23 +147,29 @@ fn check(hello: &ClientHello, destination: &Destination, counter: &HostCounter) 
     }
 }
 
-/// Passes one request on that is made in a tunnel.
+/// Passes requests on that are made in a tunnel, each of which has to be for its host.
 async fn talk(
+    gate: &Gate,
     client: &mut BufferedConnection<TcpStream>,
-    host: TcpStream,
-    counter: &HostCounter,
-    destination: &Destination,
+    host: HostConnection,
 ) -> Result<(), Refusal> {
-    let request = RequestHead::parse(&client.take_head().await?)?;
-    let path = match &request.target {
-        Target::Path(path) if request.has_host() => path,
-        Target::Whole(named, path) if named == destination => path,
-        Target::Path(_) | Target::Whole(..) | Target::Tunnel(_) => {
-            return Err(Refusal::forbidden(format!(
-                "the request in a tunnel to `{destination}` is for no host or another"
-            )));
+    let destination = host.destination.clone();
+    let mut kept = Some(host);
+    loop {
+        let request = RequestHead::read(client).await?;
+        let path = match &request.target {
+            Target::Path(path) if request.has_host() => path,
+            Target::Whole(named, path) if *named == destination => path,
+            Target::Path(_) | Target::Whole(..) | Target::Tunnel(_) => {
+                return Err(Refusal::forbidden(format!(
+                    "the request in a tunnel to `{destination}` is for no host or another"
+                )));
+            }
+        };
+        request.check_host(&destination, Some(80))?;
+        kept = pass_on(gate, client, kept, &request, (&destination, path)).await?;
+        if !begins_another(client, &mut kept).await {
+            return Ok(());
         }
-    };
-    request.check_host(destination, Some(80))?;
-    exchange(client, host, counter, &request, (destination, path)).await
+    }
 }
