@@ -333,6 +333,7 @@ attacks = {
     "bare carriage return": lambda: talk(http([b"A: b\rTransfer-Encoding: chunked"])),
     "nul": lambda: talk(http([b"A: b\0c"])),
     "upgrade": lambda: talk(http([b"Connection: Upgrade", b"Upgrade: h2c"])),
+    "websocket": lambda: talk(request(b"GET http://" + host + b"/ATTACK HTTP/1.1", b"Host: " + host, b"Connection: Upgrade", b"Upgrade: websocket")),
     "old version": lambda: talk(request(b"GET http://" + host + b"/ATTACK HTTP/0.9", b"Host: " + host)),
     "blank target": lambda: talk(request(b"GET http://" + host + b"/ATTACK HTTP/1.1 HTTP/1.1", b"Host: " + host)),
     "long field": lambda: talk(http([b"A: " + b"b" * 70000])),

@@ -13,6 +13,8 @@ use super::gate::{Destination, Refusal};
 
 /// The longest head, in bytes.
 pub(super) const MAX_HEAD_BYTES: usize = 32 << 10;
+/// How much is read at least, if it is there.
+const BUFFER_BYTES: usize = 4 << 10;
 /// The most header fields.
 const MAX_FIELDS: usize = 100;
 
@@ -32,6 +34,8 @@ impl<S: AsyncRead + Unpin> BufferedConnection<S> {
 
     /// Reads more. Returns whether something came. Can be given up at any time.
     pub(super) async fn fill(&mut self) -> std::io::Result<bool> {
+        // Otherwise it grows from 64 bytes on, and most heads take several reads.
+        self.bytes.reserve(BUFFER_BYTES);
         Ok(self.stream.read_buf(&mut self.bytes).await? > 0)
     }
 
@@ -179,6 +183,7 @@ const HOP_BY_HOP: &[&str] = &[
     "proxy-authenticate",
     "te",
     "upgrade",
+    "http2-settings",
 ];
 
 /// Reads digits, and nothing else.
@@ -270,14 +275,15 @@ impl RequestHead {
         if version == "HTTP/1.0" && body == Body::Chunked {
             return Err(Refusal::malformed("HTTP/1.0 has no Transfer-Encoding"));
         }
-        if fields.all("upgrade").next().is_some() || fields.all("http2-settings").next().is_some() {
+        let only_reads = matches!(method, "GET" | "HEAD") && body == Body::Length(0);
+        // The offer of HTTP/2 that libcurl makes is not passed on: a server may leave it unanswered.
+        let offers = || fields.all("upgrade").chain(fields.all("http2-settings"));
+        let is_other = fields.all("upgrade").any(|protocol| !protocol.eq_ignore_ascii_case(b"h2c"));
+        if is_other || (offers().next().is_some() && !only_reads) {
             return Err(Refusal::malformed("no other protocol can be asked for (Upgrade)"));
         }
         let target = Self::target(method, target)?;
-        let keeps_connection = matches!(method, "GET" | "HEAD")
-            && version == "HTTP/1.1"
-            && body == Body::Length(0)
-            && !fields.closes();
+        let keeps_connection = only_reads && version == "HTTP/1.1" && !fields.closes();
         let head = Self { method: method.to_owned(), target, body, keeps_connection, fields };
         match &head.target {
             Target::Tunnel(destination) if body == Body::Length(0) => head.check_host(destination, None)?,

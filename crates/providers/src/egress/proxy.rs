@@ -140,6 +140,7 @@ async fn over_http(gate: &Gate, mut client: BufferedConnection<TcpStream>) -> io
         let (destination, passed) = match &request.target {
             Target::Tunnel(destination) => match gate.connect(destination).await {
                 Ok(host) => {
+                    drop(kept);
                     client.stream.write_all(b"HTTP/1.1 200 Connection established\r\n\r\n").await?;
                     return tunnel::run(gate, client, host).await;
                 }

@@ -360,6 +360,32 @@ async fn requests_to_one_host_share_a_connection_and_each_is_judged() {
 }
 
 #[tokio::test]
+async fn an_offer_of_another_protocol_does_not_reach_the_host() {
+    let bench = Bench::new(&[&["127.0.0.1"]]).await;
+    let to = format!("good.test:{}", bench.port);
+    let request = |fields: &str| {
+        format!(
+            "GET http://{to}/ HTTP/1.1\r\nHost: {to}\r\nConnection: Upgrade, HTTP2-Settings\r\n{fields}\r\n\r\n"
+        )
+    };
+    let mut client = bench.connect().await;
+    client.write_all(request("Upgrade: h2c\r\nHTTP2-Settings: AAMAAABk").as_bytes()).await.expect("sent");
+    let mut host = bench.accept().await;
+    assert_eq!(head(&mut host).await, format!("GET / HTTP/1.1\r\nhost: {to}\r\n\r\n"));
+    host.write_all(OK.as_bytes()).await.expect("sent");
+    expect(&mut client, OK).await;
+    for fields in [
+        "Upgrade: websocket",
+        "Upgrade: h2c, websocket",
+        "Upgrade: h2c\r\nContent-Length: 3",
+        "HTTP2-Settings: AA\r\nContent-Length: 3",
+    ] {
+        let answer = bench.ask(request(fields)).await;
+        assert!(answer.starts_with("HTTP/1.1 400 ") && answer.contains("(Upgrade)"), "{fields}: {answer}");
+    }
+}
+
+#[tokio::test]
 async fn requests_in_a_tunnel_are_each_for_its_host() {
     for second in [
         "GET / HTTP/1.1\r\nHost: evil.test\r\n\r\n",
