@@ -4,10 +4,9 @@ use std::env;
 use std::fs;
 use std::io;
 use std::path::Path;
-use std::time::{Duration, SystemTime};
 
 use bailiwick_platform::fs::modes::HAS_BITS;
-use bailiwick_platform::fs::{OtherUsers, Protection, Volume};
+use bailiwick_platform::fs::{OtherUsers, Protection, Volume, half_written_files};
 use bailiwick_platform::paths;
 use bailiwick_providers::file::places_left;
 
@@ -22,8 +21,6 @@ const LEAST_BYTES: u64 = 64 << 20;
 const FEW_BYTES: u64 = 512 << 20;
 /// How many places are named of those with something left.
 const SHOWN_PLACES: usize = 5;
-/// A file that a command writes is in its place after much less.
-const IN_THE_WORKS: Duration = Duration::from_secs(600);
 
 /// Looks at the folders.
 pub fn look(home: &Home, found: &mut Findings) {
@@ -132,28 +129,18 @@ fn content(folder: &Path, found: &mut Findings) -> bool {
                 )
                 .repaired_by(Repair::Narrow { path: path.clone(), from, is_folder });
         }
-        if is_left_in_the_works(&name, &facts) {
-            in_order = false;
-            found
-                .warn(
-                    "file-left",
-                    format!("{} was left by a command that was cut off", path.display()),
-                    "Remove it.",
-                )
-                .repaired_by(Repair::Remove { path });
-        }
+    }
+    for path in half_written_files(folder) {
+        in_order = false;
+        found
+            .warn(
+                "file-left",
+                format!("{} was left by a killed process", path.display()),
+                "Remove it; the next service that starts does so, too.",
+            )
+            .repaired_by(Repair::Remove { path });
     }
     in_order
-}
-
-/// Files are written under another name first: a dot, the name, and an id of 26 characters.
-fn is_left_in_the_works(name: &str, facts: &fs::Metadata) -> bool {
-    let is_temporary = name.starts_with('.')
-        && name.rsplit_once('.').is_some_and(|(front, id)| {
-            front.len() > 1 && id.len() == 26 && id.bytes().all(|byte| byte.is_ascii_alphanumeric())
-        });
-    let age = facts.modified().ok().and_then(|time| SystemTime::now().duration_since(time).ok());
-    is_temporary && facts.is_file() && age.is_some_and(|age| age > IN_THE_WORKS)
 }
 
 /// Names what operations were making when their process was killed.

@@ -8,6 +8,13 @@ fn what_was_answered_is_not_lost_when_the_service_is_killed_at_any_moment() {
     run_drill("kills", &[]);
 }
 
+// Linux asks about system calls (seccomp).
+#[cfg(target_os = "linux")]
+#[test]
+fn a_program_that_ends_at_any_system_call_or_whose_calls_fail_leaves_all_or_nothing() {
+    run_drill("cuts", &["git"]);
+}
+
 #[test]
 fn a_full_and_a_read_only_disk_refuse_effects_and_are_over_with_their_cause() {
     run_drill("disks", &[]);

@@ -185,6 +185,78 @@ fn what_a_move_a_copy_or_a_write_replaces_comes_back() {
 }
 
 #[test]
+fn a_new_folder_goes_again_with_those_that_were_made_for_it() {
+    if lacks(Need::Modes) {
+        return;
+    }
+    let world = TestScope::new();
+    let (service, root) = (world.boot(), world.root());
+    there_and_back(&world, &service, json!({"op": "file.mkdir", "target": "new"}));
+    let parents = json!({"parents": true});
+    there_and_back(&world, &service, json!({"op": "file.mkdir", "target": "a/b/c", "options": parents}));
+    let (input, options) = (json!({"content": "x"}), json!({"createParents": true}));
+    let write = json!({"op": "file.write", "target": "made/x.txt", "input": input, "options": options});
+    there_and_back(&world, &service, write);
+    let patch = "*** Begin Patch\n*** Add File: made/x.txt\n+x\n*** End Patch";
+    let before = all_below(&root, Path::new(""));
+    let patched = done(&service, json!({"op": "file.patch", "input": {"patch": patch}}));
+    assert!(root.join("made/x.txt").exists(), "{patched}");
+    undo(&service, &patched);
+    assert!(all_below(&root, Path::new("")) == before);
+    // What others have put there stays, and the folder with it.
+    let made = done(&service, json!({"op": "file.mkdir", "target": "used"}));
+    fs::write(root.join("used/theirs"), "x").expect("written");
+    undo(&service, &made);
+    assert!(root.join("used/theirs").exists());
+}
+
+#[test]
+fn a_batch_that_fails_takes_new_folders_back() {
+    let world = TestScope::new();
+    let (service, root) = (world.boot(), world.root());
+    let steps = json!([
+        {"op": "file.mkdir", "target": "new"},
+        {"op": "file.create", "target": "new/x.txt", "input": {"content": "x"}},
+        {"op": "file.create", "target": "made/deep/x.txt", "input": {"content": "x"}, "options": {"createParents": true}},
+        {"op": "file.read", "target": "missing"},
+    ]);
+    let answer = call(&service, json!({"op": "batch.run", "input": {"steps": steps}}));
+    assert_eq!(answer["error"]["details"]["rolledBack"], true, "{answer}");
+    assert_eq!(fs::read_dir(&root).expect("it is there").count(), 0, "{answer}");
+}
+
+#[test]
+fn a_file_that_another_has_replaced_has_its_attributes_again() {
+    let world = TestScope::new();
+    let (service, root) = (world.boot(), world.root());
+    let without_times = || -> Vec<_> {
+        let all = all_below(&root, Path::new(""));
+        all.into_iter()
+            .map(|(path, (kind, mode, _, content, attributes))| (path, kind, mode, content, attributes))
+            .collect()
+    };
+    for (name, content, value) in [("one.txt", "1", "first"), ("two.txt", "2", "second")] {
+        write(&root.join(name), content);
+        let file = File::options().write(true).open(root.join(name)).expect("it is there");
+        file.set_attributes(&[(format!("user.{value}").into_bytes(), value.into())]);
+    }
+    for op in ["file.move", "file.copy"] {
+        let before = without_times();
+        let input = json!({"to": "two.txt"});
+        let options = json!({"ifExists": "replace"});
+        let first =
+            done(&service, json!({"op": op, "target": "one.txt", "input": input, "options": options}));
+        let after = without_times();
+        let second = undo(&service, &first);
+        assert!(without_times() == before, "{op}");
+        let third = undo(&service, &second);
+        assert!(without_times() == after, "{op}");
+        undo(&service, &third);
+        assert!(without_times() == before, "{op}");
+    }
+}
+
+#[test]
 fn what_is_too_large_to_keep_is_refused_and_goes_only_without_undo() {
     let world = TestScope::new();
     let (service, root) = (world.boot(), world.root());

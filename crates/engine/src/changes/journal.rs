@@ -13,7 +13,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use serde::{Deserialize, Serialize};
 
 use bailiwick_contract::{Caller, ErrorCode, Failure, id};
-use bailiwick_platform::fs::{FileLock, Secrecy, create_private_dir, read_own_file, replace_private_file};
+use bailiwick_platform::fs::{
+    ABANDONED_AFTER, FileLock, Secrecy, create_private_dir, is_older, read_own_file, replace_private_file,
+};
 
 /// The largest journal that is read, in bytes.
 const MAX_BYTES: u64 = 65_536;
@@ -137,6 +139,7 @@ pub fn find_batches(state: &Path) -> FoundBatches {
     let mut found = FoundBatches::default();
     let Ok(entries) = fs::read_dir(&folder) else { return found };
     for name in entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()) {
+        remove_unused_lock(&folder, &name);
         if !id::is_id(&name) || own().contains(&folder.join(&name)) {
             continue;
         }
@@ -167,6 +170,22 @@ pub fn may_pass(failure: &Failure) -> bool {
     failure.details.contains_key("disk") || [Cancelled, ProviderUnavailable, Timeout].contains(&failure.code)
 }
 
+/// Removes a lock that a killed process has left without anything that it stands for, of a batch or a command.
+fn remove_unused_lock(folder: &Path, name: &str) {
+    let Some(id) = name.strip_suffix(".lock").filter(|id| id::is_id(id)) else { return };
+    let is_used = || [id.to_owned(), format!("{id}.command")].iter().any(|name| folder.join(name).exists());
+    let facts = fs::symlink_metadata(folder.join(name));
+    // The lock is taken first, and what it stands for is written then.
+    let is_left = facts.and_then(|facts| facts.modified()).is_ok_and(|at| is_older(at, ABANDONED_AFTER));
+    if is_left
+        && !is_used()
+        && let Ok(Some(_lock)) = FileLock::try_take(folder, name)
+        && !is_used()
+    {
+        let _ = fs::remove_file(folder.join(name));
+    }
+}
+
 /// Returns the folder of the journals.
 pub fn folder(state: &Path) -> PathBuf {
     state.join("batches")
@@ -181,6 +200,26 @@ mod tests {
     use super::*;
     use bailiwick_contract::Transport;
     use bailiwick_platform::fs::remove_tree;
+
+    #[test]
+    fn a_lock_that_stands_for_nothing_goes_once_it_is_old() {
+        let state = std::env::temp_dir().join(format!("bailiwick-journal-{}", id::new_id()));
+        let folder = folder(&state);
+        create_private_dir(&folder).expect("made");
+        // As a kill between the lock and what it stands for leaves it, or one before the lock is removed.
+        let left = |age| {
+            let path = folder.join(lock_name(&id::new_id()));
+            let file = fs::File::create(&path).expect("made");
+            file.set_modified(std::time::SystemTime::now() - age).expect("set");
+            path
+        };
+        let (old, new, of_command) =
+            (left(2 * ABANDONED_AFTER), left(ABANDONED_AFTER / 100), left(2 * ABANDONED_AFTER));
+        fs::write(of_command.with_extension("command"), "{}").expect("written");
+        find_batches(&state);
+        assert!(!old.exists() && new.exists() && of_command.exists());
+        remove_tree(&state).expect("it was made above");
+    }
 
     #[test]
     fn a_batch_of_this_process_is_looked_for_only_once_it_was_left() {

@@ -202,7 +202,8 @@ impl<'a> Undo<'a> {
         if old.is_plain()
             && let Some((_, before)) = read(place, &self.cx.cancel)
         {
-            let change = FileChange { path, moved_from: None, before: Some(before), version_after: None };
+            let before = Some(before);
+            let change = FileChange { path, moved_from: None, before, version_after: None, made_folders: 0 };
             return self.contents(&[change]).map(|()| None);
         }
         let back = Relocation {

@@ -1,6 +1,6 @@
 //! Putting files back: all of a change or of several, or one version of one file.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use schemars::JsonSchema;
@@ -18,7 +18,7 @@ use bailiwick_providers::edit::{Text, text_diff};
 use bailiwick_providers::file::{
     CurrentFile, FileLocation, Locks, Site, Step, content_version, current, perform, sha256_hex,
 };
-use bailiwick_providers::versions::{FileChange, FoundRecord, StoredFile, VersionStore};
+use bailiwick_providers::versions::{FileChange, FileFacts, FoundRecord, StoredFile, VersionStore};
 
 /// The rule of a conflict with later changes.
 const CHANGED_SINCE: &str = "changed-since";
@@ -374,6 +374,11 @@ fn work_out(
     let version = wanted_version;
     let name = now.as_deref().unwrap_or(&shown);
     let diff = preview.is_dry_run.then(|| preview.diff((&shown, name), bytes_now, content.as_deref()));
+    let attributes = |facts: &FileFacts| facts.attributes.iter().cloned().collect::<BTreeSet<_>>();
+    // Of what earlier versions kept, that is not known.
+    let has_facts = kept.facts.modified_ns.is_some();
+    let has_others =
+        has_facts && found.as_ref().is_some_and(|found| attributes(&found.facts) != attributes(&kept.facts));
     let mode_now = found.as_ref().map(|found| found.stat.mode & 0o777);
     let before = found.map(keep::before);
     let content_now = before.as_ref().map(|before| Arc::clone(&before.content));
@@ -382,6 +387,7 @@ fn work_out(
         moved_from: now.as_ref().map(|_| shown.clone()),
         before,
         version_after: version.clone(),
+        made_folders: back_to.as_ref().unwrap_or(&at).missing_folders(),
     };
     let restored = RestoredFile {
         path: change.path.clone(),
@@ -395,17 +401,21 @@ fn work_out(
     let mut steps = Vec::new();
     match (content.zip(version), before, at) {
         (None, None, _) => {}
-        (None, Some((version, _)), Site::Place(place)) => steps.push(Step::Remove { place, version }),
+        (None, Some((version, _)), Site::Place(mut place)) => {
+            place.made_folders = kept.made_folders;
+            steps.push(Step::Remove { place, version });
+        }
         (Some((content, version)), None, site) => {
             let (mode, facts) = (Some(kept.mode), Some(kept.facts));
             steps.push(Step::Write { site, content, version, before: None, mode, facts });
         }
         (Some((content, version)), Some(before), Site::Place(place)) => {
-            if version != before.0 || mode_now != Some(kept.mode & 0o777) {
+            if version != before.0 || mode_now != Some(kept.mode & 0o777) || has_others {
                 let site = Site::Place(FileLocation::of(&place.path)?);
                 let (version, before) = (version.clone(), Some(before));
-                // What it has beside its content belongs to the file that stays.
-                let (mode, facts) = (Some(kept.mode), None);
+                // Its time is that of this change.
+                let facts = has_facts.then_some(FileFacts { modified_ns: None, ..kept.facts });
+                let mode = Some(kept.mode);
                 steps.push(Step::Write { site, content, version, before, mode, facts });
             }
             if let Some(to) = back_to {

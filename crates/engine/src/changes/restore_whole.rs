@@ -174,6 +174,14 @@ fn work_out(
             (None, RestoreSite::Place(_)) if matches!(to, RestoreSite::Aside(_)) => aside -= 1,
             (None, RestoreSite::Place(place)) => return Err(changed_since(&place.path.shown())),
             (None, _) => return Err(not_kept("that change")),
+            // What others have put into a new folder stays, and the folder with it.
+            (Some(thing), RestoreSite::Place(place))
+                if found.record.op == "file.mkdir" && thing.version != relocation.version =>
+            {
+                drop(thing);
+                aside -= 1;
+                cx.warn(format!("`{}` was used since; it stays.", place.path.shown()));
+            }
             (Some(thing), RestoreSite::Place(place))
                 if thing.version != relocation.version
                     && thing.version_with_times(place, times) != relocation.version =>

@@ -2,12 +2,14 @@
 
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
+use crate::changes;
 use crate::operations::FAMILIES;
 use crate::registry::{Family, Providers, Registry, ServiceFacts};
 use bailiwick_config::{Config, KeyRing};
 use bailiwick_contract::{Capability, Failure, time};
 use bailiwick_history::{HistoryHandle, HistorySettings};
 use bailiwick_platform::dirs::Dirs;
+use bailiwick_platform::fs::remove_half_written;
 use bailiwick_platform::launch::Launcher;
 use bailiwick_platform::screen::Sources;
 use bailiwick_policy::{AllRoots, CapabilityStatus, OwnFolders, Scopes};
@@ -114,6 +116,8 @@ impl Service {
         });
         let launcher = Arc::new(launcher);
         let parsers = Arc::new(ParserPool::new(launcher.program()));
+        [&dirs.config, &dirs.state, &dirs.runtime].into_iter().for_each(|folder| remove_half_written(folder));
+        remove_half_written(&changes::folder(&dirs.state));
         // Pictures whose time was over while no service ran; where none were kept there is nothing to look at.
         CaptureStore::below(&dirs.state).expire();
         remove_abandoned(&dirs.state.join("homes"));

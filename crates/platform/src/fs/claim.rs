@@ -3,7 +3,7 @@
 use std::fs;
 use std::io;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 /// Renames a file within its folder so that of several callers, in this process and in others, one alone succeeds.
 ///
@@ -32,6 +32,12 @@ pub const ABANDONED_AFTER: Duration = Duration::from_secs(5);
 /// How old a file is, at least, that belongs to nobody any more, where files are not marked.
 #[cfg(windows)]
 pub const ABANDONED_AFTER: Duration = Duration::from_secs(3_600);
+
+/// Returns whether a time is that long ago, or ahead: the clock may have been put back since.
+pub fn is_older(at: SystemTime, than: Duration) -> bool {
+    let now = SystemTime::now();
+    now.duration_since(at).or_else(|_| at.duration_since(now)).is_ok_and(|age| age > than)
+}
 
 /// Returns whether nobody has marked a file by [`hold_file`] and has it open.
 pub fn is_unheld(file: &fs::File) -> bool {

@@ -90,7 +90,7 @@ mod writable_dir;
 mod writers;
 
 pub use attributes::{AttributeList, Attributes, ChangeAttributes};
-pub use claim::{ABANDONED_AFTER, claim_file, hold_file, is_unheld};
+pub use claim::{ABANDONED_AFTER, claim_file, hold_file, is_older, is_unheld};
 pub use dir::{Dir, DirEntry};
 pub use entries::{Entries, EntryPage, FirstInOrder, MAX_LISTED};
 pub use entry_mode::CAN_RESTORE_TREES;
@@ -102,7 +102,8 @@ pub use opened::ReadableFile;
 pub use own_file::{FileStamp, OwnFileError, Secrecy, open_own_file, read_own_file};
 pub use ownership::{OtherUsers, Owner, Ownership};
 pub use private::{
-    create_private_file, new_private_file, replace_file, replace_private_file, write_private_file,
+    create_private_file, half_written_files, new_private_file, remove_half_written, replace_file,
+    replace_private_file, write_private_file,
 };
 pub use protection::Protection;
 pub use rel_path::{PathProblem, RelPath};

@@ -30,6 +30,9 @@ impl Restoration<'_> {
         let mut swept = BTreeSet::new();
         for step in &self.steps {
             let Some(above) = step.change.path.parent() else { continue };
+            if (step.change.root, &above) == (0, &RelPath::root()) {
+                continue;
+            }
             if swept.insert((step.change.root, above))
                 && let Ok(Some(dir)) =
                     folders.above(step.change.root, &self.roots[step.change.root].dir, &step.change.path)
@@ -37,6 +40,15 @@ impl Restoration<'_> {
                 sweep_at_once(dir, held.folder());
             }
         }
+        // Last: the lock goes with what is left there.
+        if let Some(root) = self.roots.first() {
+            sweep_at_once(&root.dir, held.folder());
+        }
+    }
+
+    /// Returns the folder that the lock names of what is put back, wherever that is.
+    fn lock_folder(&self) -> FileId {
+        self.roots[0].dir.id()
     }
 
     /// Does what is planned.
@@ -47,7 +59,7 @@ impl Restoration<'_> {
         let mut modes = FinalModes::new();
         let opened = self.open_folders(&mut modes);
         // One at a time has it. What a crash leaves is known by its lock, and is removed at once.
-        let aside = TemporaryName::new(held.folder(), "what an undo puts back")?;
+        let aside = TemporaryName::new(held.folder(), self.lock_folder(), "what an undo puts back")?;
         let done = opened
             .and_then(|()| self.remove(held, &aside.name))
             .and_then(|()| self.create(&aside.name, &mut modes));

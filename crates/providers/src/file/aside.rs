@@ -257,7 +257,7 @@ pub fn put_back(
         Err(error) => return Err(failed(error)),
     }
     sweep(&place.dir, locks.folder());
-    let named = TemporaryName::new(locks.folder(), &place.path.shown())?;
+    let named = TemporaryName::new(locks.folder(), place.dir.id(), &place.path.shown())?;
     let temporary = &named.name;
     let copied = match &whole.survey {
         Some(survey) => {

@@ -16,7 +16,7 @@ use super::replace::replace_held;
 use super::temporary::TemporaryName;
 use crate::versions::FileFacts;
 
-use super::{FileLocation, IfExists, KnownContent, LockGuards, Replacement, find_place};
+use super::{FileLocation, IfExists, KnownContent, LockGuards, Replacement, find_place, missing_folders};
 use bailiwick_platform::fs::{FileError, FileKind};
 
 /// How long putting files back may take.
@@ -67,6 +67,16 @@ pub enum Step {
     },
 }
 
+impl Site {
+    /// Returns how many folders above it are missing.
+    pub fn missing_folders(&self) -> usize {
+        match self {
+            Self::Place(_) => 0,
+            Self::Missing(path) => missing_folders(path),
+        }
+    }
+}
+
 /// What a step has done.
 #[derive(Debug)]
 pub struct StepResult {
@@ -111,6 +121,7 @@ pub fn perform(steps: Vec<Step>, held: &LockGuards, cancel: &Cancel) -> Result<V
         if let Undo::Removed { place, aside } = it {
             // It is gone from its name; what cannot be removed now, a later sweep removes.
             let _ = place.dir.remove_file(&aside.name);
+            remove_made_folders(&place);
         }
     }
     Ok(done)
@@ -172,7 +183,7 @@ fn step_forward(
             let Some(before) = check(&place, &version, cancel)? else {
                 return Err(place.failure(&FileError::NotFound));
             };
-            let aside = TemporaryName::new(held.folder(), &place.path.shown())?;
+            let aside = TemporaryName::new(held.folder(), place.dir.id(), &place.path.shown())?;
             let warning = take_away(&place, &aside, &before, cancel)?;
             let synced = place.dir.sync().map_err(|error| place.failure(&error));
             let path = PermittedPath::clone(&place.path);
@@ -251,7 +262,7 @@ fn roll_back(undo: Vec<Undo>, held: &LockGuards) -> Vec<String> {
 }
 
 /// Removes the folders that were made for a file, if they are empty.
-fn remove_made_folders(place: &FileLocation) {
+pub fn remove_made_folders(place: &FileLocation) {
     let mut folder = place.path.parent();
     for _ in 0..place.made_folders {
         let Some(path) = folder else { return };

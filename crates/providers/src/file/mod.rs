@@ -7,6 +7,7 @@ mod batch;
 mod change;
 mod image;
 mod locks;
+mod make_folder;
 mod place;
 mod read;
 mod remove;
@@ -24,11 +25,12 @@ mod window;
 pub use aside::{
     KeepFunction, MAX_PLAIN_BYTES, ReplacedContent, Slot, WholeTree, cannot_undo, put_aside, put_back,
 };
-pub use batch::{Site, Step, StepResult, perform};
+pub use batch::{Site, Step, StepResult, perform, remove_made_folders};
 pub use change::{CurrentFile, KnownContent, current};
 pub use image::{MAX_IMAGE_BYTES, image_type};
 pub use locks::{LockGuards, Locks};
-pub use place::{CopySource, FileLocation, find_place, rest_of};
+pub use make_folder::make_folders;
+pub use place::{CopySource, FileLocation, find_place, missing_folders, rest_of};
 pub use read::{Content, Part, ReadRequest, WHOLE_BYTES, read_content, read_content_cached, read_image};
 pub use remove::{Removal, RemovalResult, remove};
 pub use replace::{IfExists, ReplaceResult, Replacement, replace_held};

@@ -95,6 +95,14 @@ fn refuse_temporary(dir: &Dir, name: &OsStr, path: &PermittedPath) -> Result<(),
         .hint("Choose another name."))
 }
 
+/// Returns how many folders above a path are missing.
+pub fn missing_folders(path: &PermittedPath) -> usize {
+    let above = std::iter::successors(path.parent(), PermittedPath::parent);
+    above
+        .take_while(|folder| folder.open_dir().is_err_and(|failure| failure.code == ErrorCode::NotFound))
+        .count()
+}
+
 /// Returns what follows a folder in a path that is that folder or below it, both as results name them: nothing, or `/` and
 /// the rest.
 pub fn rest_of<'a>(path: &'a str, folder: &str) -> Option<&'a str> {

@@ -69,7 +69,7 @@ pub fn remove(
     }
     let mut counts = Counts::default();
     let Some(survey) = &whole.survey else {
-        let aside = TemporaryName::new(locks.folder(), &place.path.shown())?;
+        let aside = TemporaryName::new(locks.folder(), place.dir.id(), &place.path.shown())?;
         let version = facts_version(&stat);
         let warning = take_away(place, &aside, &ExistingFile { stat, version, file: None }, cancel)?;
         let failed = |error: FileError| place.failure(&error);

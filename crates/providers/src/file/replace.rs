@@ -103,7 +103,9 @@ pub fn replace_held(
     if !replacement.dry_run {
         let named = match sweep(&place.dir, held.folder()) {
             FolderSize::Small => None,
-            FolderSize::Large => Some(TemporaryName::new(held.folder(), &place.path.shown())?),
+            FolderSize::Large => {
+                Some(TemporaryName::new(held.folder(), place.dir.id(), &place.path.shown())?)
+            }
         };
         let temporary = named.as_ref().map_or_else(temporary_name, |named| named.name.clone());
         let beside = TargetFile { place, replacement, version: &version, cancel };
@@ -152,14 +154,17 @@ impl TargetFile<'_> {
         is_ours: &mut bool,
     ) -> Result<(), Failure> {
         let Self { place, replacement, version, cancel } = self;
-        if let Some(before) = &before {
-            // Before there is anything to read for those who may not.
-            keep_attributes(place, &file, before, warnings)?;
-        }
-        if let Some(facts) = replacement.facts
-            && !file.set_attributes(&facts.attributes)
-        {
+        // Before there is anything to read for those who may not.
+        let has_all = match (replacement.facts, before.as_ref().and_then(|before| before.file.as_ref())) {
+            (Some(facts), _) => file.set_attributes(&facts.attributes),
+            (None, Some(old)) => file.copy_attributes(old).map_err(|error| place.failure(&error))?,
+            (None, None) => true,
+        };
+        if !has_all {
             warnings.push(lost_attributes(place));
+        }
+        if let Some(before) = &before {
+            keep_owner(place, &file, before, warnings);
         }
         for chunk in replacement.content.chunks(CHUNK_BYTES) {
             cancel.check()?;
@@ -258,24 +263,13 @@ impl TargetFile<'_> {
     }
 }
 
-fn keep_attributes(
-    place: &FileLocation,
-    file: &File,
-    before: &ExistingFile,
-    warnings: &mut Vec<String>,
-) -> Result<(), Failure> {
-    if let Some(old) = &before.file
-        && !file.copy_attributes(old).map_err(|error| place.failure(&error))?
-    {
-        warnings.push(lost_attributes(place));
-    }
-    let Ok(new) = file.facts() else { return Ok(()) };
+fn keep_owner(place: &FileLocation, file: &File, before: &ExistingFile, warnings: &mut Vec<String>) {
+    let Ok(new) = file.facts() else { return };
     let user_kept = new.user == before.stat.user || file.set_user(before.stat.user).is_ok();
     let group_kept = new.group == before.stat.group || file.set_group(before.stat.group).is_ok();
     if !user_kept || !group_kept {
         warnings.push(format!("`{}` has another owner or group now.", place.path.shown()));
     }
-    Ok(())
 }
 
 fn lost_attributes(place: &FileLocation) -> String {

@@ -13,7 +13,8 @@ use std::time::{Duration, Instant};
 
 use bailiwick_contract::{ErrorCode, Failure, id, time};
 use bailiwick_platform::fs::{
-    ABANDONED_AFTER, Dir, FileError, FileId, FileKind, FileLock, RelPath, Root, WritableDir, is_unheld,
+    ABANDONED_AFTER, Dir, FileError, FileId, FileKind, FileLock, RelPath, Root, WritableDir, is_older,
+    is_unheld,
 };
 use bailiwick_platform::names::OsStrExt;
 
@@ -62,22 +63,52 @@ pub(crate) struct TemporaryName {
 }
 
 impl TemporaryName {
-    /// Creates one. `locks` is the folder of Bailiwick's locks, and `place` what is being made.
+    /// Creates one. `locks` is the folder of Bailiwick's locks, `folder` that in which the name is used, and `place` what
+    /// is being made there.
     #[expect(clippy::disallowed_methods, reason = "the lock is Bailiwick's own, in its state folder")]
-    pub(crate) fn new(locks: &Path, place: &str) -> Result<Self, Failure> {
-        let (id, folder) = (id::new_id(), names_folder(locks));
-        match FileLock::try_take(&folder, &id) {
-            Ok(Some(lock)) => {
-                let path = folder.join(&id);
-                // For the user, if it is cut off. Without it all else continues.
-                let _ = std::fs::write(&path, place);
-                Ok(Self { name: format!("{START}{id}{END}").into(), lock: path, _lock: lock })
-            }
-            Ok(None) | Err(_) => {
-                Err(Failure::new(ErrorCode::ProviderUnavailable, "Bailiwick's lock files cannot be used")
-                    .hint("Check the permissions of Bailiwick's state folder."))
-            }
-        }
+    pub(crate) fn new(locks: &Path, folder: FileId, place: &str) -> Result<Self, Failure> {
+        let (id, names) = (id::new_id(), names_folder(locks));
+        let taken = FileLock::try_take(&names, &id).ok().flatten().and_then(|lock| {
+            let path = names.join(&id);
+            let name = format!("{START}{id}{END}").into();
+            let taken = Self { name, lock: path, _lock: lock };
+            // Before anything has the name: a lock that says nothing is not needed by anybody.
+            let note = LockNote { folder: Some(folder), place: place.to_owned() };
+            std::fs::write(&taken.lock, note.text()).ok().map(|()| taken)
+        });
+        taken.ok_or_else(|| {
+            Failure::new(ErrorCode::ProviderUnavailable, "Bailiwick's lock files cannot be used")
+                .hint("Check the permissions of Bailiwick's state folder.")
+        })
+    }
+}
+
+/// What a lock says, for a sweep and for the user.
+#[derive(Debug, PartialEq, Eq)]
+struct LockNote {
+    /// The folder in which the name is used.
+    folder: Option<FileId>,
+    /// What is being made there.
+    place: String,
+}
+
+impl LockNote {
+    fn text(&self) -> String {
+        let id = self.folder.map(|id| format!("{} {}", id.device, id.inode)).unwrap_or_default();
+        format!("{id}\n{}", self.place)
+    }
+
+    /// Reads a lock; `None` if it says nothing.
+    #[expect(clippy::disallowed_methods, reason = "the lock is Bailiwick's own, in its state folder")]
+    fn read(lock: &Path) -> Option<Self> {
+        let text = std::fs::read_to_string(lock).ok().filter(|text| !text.is_empty())?;
+        let parsed = text.split_once('\n').and_then(|(id, place)| {
+            let (device, inode) = id.split_once(' ')?;
+            let folder = FileId { device: device.parse().ok()?, inode: inode.parse().ok()? };
+            Some(Self { folder: Some(folder), place: place.to_owned() })
+        });
+        // Earlier versions wrote the place alone.
+        Some(parsed.unwrap_or(Self { folder: None, place: text }))
     }
 }
 
@@ -96,9 +127,9 @@ pub fn places_left(state: &Path) -> Vec<String> {
     let ids = entries.filter_map(|entry| entry.file_name().into_string().ok()).filter(|id| id::is_id(id));
     let left = ids.take(MAX_LOCKS).filter_map(|id| {
         // It is written after the lock is taken.
-        let place = std::fs::read_to_string(names.join(&id)).ok().filter(|place| !place.is_empty())?;
+        let note = LockNote::read(&names.join(&id))?;
         FileLock::try_take(&names, &id).ok()??;
-        Some(place)
+        Some(note.place)
     });
     left.collect()
 }
@@ -217,7 +248,31 @@ fn sweep_now(dir: &WritableDir, locks: &Path) -> FolderSize {
             let _ = dir.remove_file(&name);
         }
     }
+    remove_unused_locks(dir, &names);
     size
+}
+
+/// Removes the locks of killed processes under whose names nothing is, or is any more: those of this folder, and those
+/// that say nothing.
+#[expect(clippy::disallowed_methods, reason = "the locks are Bailiwick's own, in its state folder")]
+fn remove_unused_locks(dir: &Dir, names: &Path) {
+    for entry in std::fs::read_dir(names).into_iter().flatten().flatten().take(MAX_LOCKS) {
+        let Some(id) = entry.file_name().into_string().ok().filter(|id| id::is_id(id)) else { continue };
+        let is_unused = match LockNote::read(&entry.path()) {
+            Some(note) => {
+                let name = OsString::from(format!("{START}{id}{END}"));
+                note.folder == Some(dir.id()) && matches!(dir.stat(&name), Err(FileError::NotFound))
+            }
+            // It may be about to be locked, and to say something.
+            None => entry
+                .metadata()
+                .and_then(|facts| facts.modified())
+                .is_ok_and(|at| is_older(at, ABANDONED_AFTER)),
+        };
+        if is_unused && let Ok(Some(_lock)) = FileLock::try_take(names, &id) {
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
 }
 
 /// Returns whether a file that was being written belongs to nobody any more.
@@ -246,7 +301,8 @@ mod tests {
         let dir = root.open_writable_dir(&RelPath::root()).expect("it is there");
         // As a crash leaves it: the name is known, and its lock is free.
         let left = || {
-            let TemporaryName { name, lock, .. } = &TemporaryName::new(&locks, "a place").expect("made");
+            let TemporaryName { name, lock, .. } =
+                &TemporaryName::new(&locks, dir.id(), "a place").expect("made");
             let name = name.clone();
             fs::hard_link(lock, lock.with_extension("kept")).expect("kept");
             (name, lock.clone())
@@ -255,7 +311,7 @@ mod tests {
         fs::rename(crashed_lock.with_extension("kept"), &crashed_lock).expect("renamed");
         fs::create_dir_all(scope.join(&crashed).join("deep/er")).expect("made");
         fs::write(scope.join(&crashed).join("deep/file"), "half").expect("written");
-        let alive = TemporaryName::new(&locks, "a place").expect("made");
+        let alive = TemporaryName::new(&locks, dir.id(), "a place").expect("made");
         fs::create_dir(scope.join(&alive.name)).expect("made");
         let foreign = temporary_name();
         fs::create_dir(scope.join(&foreign)).expect("made");
@@ -278,6 +334,42 @@ mod tests {
     }
 
     #[test]
+    fn a_lock_under_whose_name_nothing_is_goes_with_the_next_sweep_of_its_folder() {
+        use std::fs;
+
+        use bailiwick_platform::fs::{RelPath, Root, create_private_dir, remove_tree};
+
+        let folder = std::env::temp_dir().join(format!("bailiwick-sweep-{}", id::new_id()));
+        let (scope, locks) = (folder.join("scope"), folder.join("locks"));
+        fs::create_dir_all(scope.join("other")).expect("made");
+        let root = Root::open(&scope).expect("it is there");
+        let dir = root.open_writable_dir(&RelPath::root()).expect("it is there");
+        let other = dir.open_dir(OsStr::new("other")).expect("it is there");
+        create_private_dir(&names_folder(&locks)).expect("made");
+        // As kills leave them: before the name is used, after it was, and before the lock says what it is for.
+        let left = |text: &str, age: Duration| {
+            let lock = names_folder(&locks).join(id::new_id());
+            fs::write(&lock, text).expect("written");
+            let file = fs::File::options().write(true).open(&lock).expect("it is there");
+            file.set_modified(std::time::SystemTime::now() - age).expect("set");
+            lock
+        };
+        let note = |id| LockNote { folder: Some(id), place: "a place\nof two lines".to_owned() }.text();
+        let (here, there) = (left(&note(dir.id()), Duration::ZERO), left(&note(other.id()), Duration::ZERO));
+        let (old, new) = (left("", 2 * ABANDONED_AFTER), left("", Duration::ZERO));
+        let earlier = left("a place", 2 * ABANDONED_AFTER);
+        let alive = TemporaryName::new(&locks, dir.id(), "a place").expect("made");
+        assert_eq!(places_left(&folder).len(), 3);
+        sweep_now(&dir, &locks);
+        assert!(!here.exists() && !old.exists());
+        assert!(there.exists() && new.exists() && earlier.exists() && alive.lock.exists());
+        sweep_now(&other, &locks);
+        assert!(!there.exists());
+        drop(alive);
+        remove_tree(&folder).expect("it was made above");
+    }
+
+    #[test]
     fn what_is_left_in_a_large_folder_is_found_by_its_lock() {
         use bailiwick_platform::fs::{RelPath, Root, remove_tree};
         use std::fs;
@@ -294,7 +386,8 @@ mod tests {
         // Each crashes: its name is known, and its lock is free.
         let left: Vec<_> = (0..20)
             .map(|_| {
-                let TemporaryName { name, lock, .. } = &TemporaryName::new(&locks, "a place").expect("made");
+                let TemporaryName { name, lock, .. } =
+                    &TemporaryName::new(&locks, dir.id(), "a place").expect("made");
                 fs::write(scope.join(name), "half").expect("written");
                 fs::hard_link(lock, lock.with_extension("kept")).expect("kept");
                 (name.clone(), lock.clone())
@@ -303,7 +396,7 @@ mod tests {
         for (_, lock) in &left {
             fs::rename(lock.with_extension("kept"), lock).expect("renamed");
         }
-        let alive = TemporaryName::new(&locks, "a place").expect("made");
+        let alive = TemporaryName::new(&locks, dir.id(), "a place").expect("made");
         fs::write(scope.join(&alive.name), "half").expect("written");
         assert_eq!(sweep_now(&dir, &locks), FolderSize::Large);
         assert!(left.iter().all(|(name, lock)| !scope.join(name).exists() && !lock.exists()));

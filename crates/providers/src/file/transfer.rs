@@ -131,7 +131,7 @@ pub fn copy(
         return Ok(done);
     }
     sweep(&to.dir, locks.folder());
-    let named = TemporaryName::new(locks.folder(), &to.path.shown())?;
+    let named = TemporaryName::new(locks.folder(), to.dir.id(), &to.path.shown())?;
     let temporary = &named.name;
     let made = match &survey {
         Some(survey) => copy_tree(survey, &Source::Judged, &to.dir, temporary, &to.path, cancel),

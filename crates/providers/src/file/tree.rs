@@ -10,6 +10,8 @@ use bailiwick_contract::{Cancel, ErrorCode, Failure, hex};
 use bailiwick_platform::fs::{Dir, FileError, FileId, FileKind, RelPath, Stat};
 use bailiwick_policy::{PermittedPath, file_failure};
 
+use super::is_temporary;
+
 /// How many entries one operation takes on.
 const MAX_ENTRIES: u64 = 1_000_000;
 /// How many entries of a folder are read at a time.
@@ -217,9 +219,13 @@ impl Survey {
                 survey.counts.add(&stat);
                 survey.is_mixed |= stat.id.device != folder.stat.id.device;
                 let below = folder.below.child(&entry.name);
-                match survey.fingerprint.add(&dir, &entry.name, &below, &stat) {
-                    Ok(()) | Err(FileError::NotFound) => {}
-                    Err(error) => return Err(file_failure(&error, &child)),
+                // What a killed write has left is nobody's.
+                let is_left = stat.kind == FileKind::File && is_temporary(&entry.name);
+                if !is_left {
+                    match survey.fingerprint.add(&dir, &entry.name, &below, &stat) {
+                        Ok(()) | Err(FileError::NotFound) => {}
+                        Err(error) => return Err(file_failure(&error, &child)),
+                    }
                 }
                 if survey.counts.total() > MAX_ENTRIES {
                     return Err(Failure::invalid(

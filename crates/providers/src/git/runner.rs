@@ -152,6 +152,17 @@ impl GitOutput {
         if self.code == 0 { Ok(self.out) } else { Err(self.failure()) }
     }
 
+    /// Returns what it means that a branch has a lock; `None` if that is not what Git reports.
+    pub fn branch_locked(&self) -> Option<Failure> {
+        let is_locked = self.code != 0 && self.messages.contains(".lock");
+        is_locked.then(|| {
+            let message = "another Git is changing the branch, or one ended while it did; nothing was committed";
+            Failure::new(ErrorCode::Conflict, message).hint(
+                "Try again. For the user: if no Git runs, remove `.git/HEAD.lock` and the branch's `.lock` below `.git/refs`.",
+            )
+        })
+    }
+
     /// Returns what it means that Git could not change the index.
     pub fn index_failure(&self) -> Failure {
         if self.messages.contains("index.lock") {

@@ -72,6 +72,9 @@ pub struct StoredFile {
     /// What else belongs to it.
     #[serde(default, skip_serializing_if = "FileFacts::is_empty")]
     pub facts: FileFacts,
+    /// How many folders above it were made with it, which go with it if they are empty then.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub made_folders: usize,
     /// Whether a folder, a link or a large file was there, which is kept whole.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub whole: bool,
@@ -79,6 +82,11 @@ pub struct StoredFile {
     /// `None` in records of earlier versions, which have the contents as they were.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<u64>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+const fn is_none(count: &usize) -> bool {
+    *count == 0
 }
 
 /// What belongs to a file beside its content and its permission bits.

@@ -92,6 +92,8 @@ pub struct FileChange {
     pub before: Option<Before>,
     /// The version that it gets; `None` if it goes.
     pub version_after: Option<String>,
+    /// How many folders above it are made with it.
+    pub made_folders: usize,
 }
 
 /// Room for things that are kept whole, with the record that says how they are put back.
@@ -441,6 +443,7 @@ fn stored_file<'a>(
         mode: before.map_or(0, |before| before.mode & 0o7777),
         version_after: change.version_after.clone(),
         facts: before.map(|before| before.facts.clone()).unwrap_or_default(),
+        made_folders: change.made_folders,
         whole: false,
         at: before.map(|before| stored.add(&before.content, chunks)),
     }

@@ -8,6 +8,7 @@ const DAY_MS: i64 = 24 * 3_600 * 1_000;
 
 fn change(path: &str, content: &[u8]) -> FileChange {
     FileChange {
+        made_folders: 0,
         path: path.to_owned(),
         moved_from: None,
         before: Some(Before {

@@ -70,7 +70,8 @@ fn keep(
         && (before.is_some() || change.old.is_none())
     {
         let version_after = Some(version.to_owned());
-        return undo.contents(&[FileChange { path, moved_from: None, before, version_after }]).map(|()| None);
+        let change = FileChange { path, moved_from: None, before, version_after, made_folders: 0 };
+        return undo.contents(&[change]).map(|()| None);
     }
     let away = Relocation {
         from: Location::Path(path.clone()),

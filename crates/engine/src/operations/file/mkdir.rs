@@ -1,10 +1,18 @@
 //! `file.mkdir`: make a folder.
 
+use std::ffi::{OsStr, OsString};
+
+use crate::changes::{Undo, whole_file};
 use crate::registry::prelude::*;
 use bailiwick_contract::ErrorCode;
-use bailiwick_platform::fs::FileError;
+use bailiwick_platform::fs::{FileError, RelPath};
+use bailiwick_platform::names::OsStrExt;
 use bailiwick_policy::WritablePath;
-use bailiwick_providers::file::FileLocation;
+use bailiwick_providers::file::{FileLocation, Locks, ReplacedContent, Slot, make_folders};
+use bailiwick_providers::versions::{Location, Relocation};
+
+/// How often folders that others make in the same moment are tried again.
+const RETRIES: usize = 4;
 
 /// The operation.
 pub struct Op;
@@ -15,6 +23,8 @@ pub struct Op;
 pub struct Options {
     /// Make the folders above it too, and accept a folder that is there already; default false.
     pub parents: bool,
+    /// Do it also where it cannot be undone, and keep nothing for undo; default false.
+    pub without_undo: bool,
 }
 
 /// What happened.
@@ -25,6 +35,9 @@ pub struct Output {
     pub path: String,
     /// How many folders were made: 0 if it was there already.
     pub made: usize,
+    /// Takes this change back: send it as `input.undoId` of file.restore.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub undo_id: Option<String>,
     /// `true` if nothing was done, since `options.dryRun` was set.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub dry_run: bool,
@@ -44,7 +57,7 @@ impl Operation for Op {
         options: &[CommonOption::DryRun],
         timeout_seconds: 30,
         threads: Threads::Blocking,
-        audited_fields: &["parents"],
+        audited_fields: &["parents", "withoutUndo"],
         example: r#"{"op":"file.mkdir","target":"src/new","options":{"parents":true}}"#,
     };
     type Input = NoFields;
@@ -60,17 +73,81 @@ impl RunBlocking for Op {
         if permit.common().dry_run {
             return foresee(path, options);
         }
-        if options.parents {
-            let (_, path, made) = path.open_or_make_dir()?;
-            cx.summarize(format!("{made} folders made"));
-            return Ok(Output { path: path.shown(), made, dry_run: false });
+        if !options.parents {
+            let place = FileLocation::of(path).map_err(without_parents)?;
+            if place.stat()?.is_some() {
+                return Err(taken(&place, &FileError::Exists));
+            }
+            return make(cx, permit, options, &place, &RelPath::root());
         }
-        let place = FileLocation::of(path).map_err(without_parents)?;
-        place.dir.make_dir(&place.name).map_err(|error| taken(&place, &error))?;
-        place.dir.sync().map_err(|error| place.failure(&error))?;
-        cx.summarize("1 folder made");
-        Ok(Output { path: place.path.shown(), made: 1, dry_run: false })
+        let mut tries = 0;
+        loop {
+            let (folder, missing) = existing_folder(path)?;
+            let Some((first, below)) = missing.split_first() else {
+                cx.summarize("0 folders made");
+                return Ok(Output { path: folder.shown(), made: 0, undo_id: None, dry_run: false });
+            };
+            let place = FileLocation::of(&folder.child(first)?)?;
+            let below = below.iter().fold(RelPath::root(), |path, name| path.child(name));
+            match make(cx, permit, options, &place, &below) {
+                // Someone else made it.
+                Err(failure) if failure.code == ErrorCode::Conflict && tries < RETRIES => tries += 1,
+                other => return other,
+            }
+        }
     }
+}
+
+/// Returns the lowest folder of a path that is there, and the names that are missing below it.
+fn existing_folder(path: &WritablePath) -> Result<(WritablePath, Vec<OsString>), Failure> {
+    let (mut folder, mut missing) = (path.clone(), Vec::new());
+    loop {
+        match folder.open_dir() {
+            Ok((_, folder)) => {
+                missing.reverse();
+                return Ok((folder, missing));
+            }
+            Err(failure) if failure.code == ErrorCode::NotFound => {
+                let Some((above, name)) = folder.parent().zip(folder.rel().file_name()) else {
+                    return Err(failure);
+                };
+                missing.push(name.to_owned());
+                folder = above;
+            }
+            Err(failure) => return Err(failure),
+        }
+    }
+}
+
+fn make(
+    cx: &Context,
+    permit: &Permit,
+    options: &Options,
+    place: &FileLocation,
+    below: &RelPath,
+) -> Result<Output, Failure> {
+    let mut undo = Undo::new(cx, permit, options.without_undo);
+    let locks = Locks::below(&cx.service.dirs.state);
+    let made = make_folders(place, below, &mut |change| keep(&mut undo, place, change), &locks, &cx.cancel);
+    let ((), undo_id) = undo.settle(made)?;
+    let mut names = below.components().map(OsStr::from_bytes);
+    let path = names.try_fold(place.path.clone(), |path, name| path.child(name))?;
+    let made = 1 + below.components().count();
+    cx.summarize(if made == 1 { "1 folder made".to_owned() } else { format!("{made} folders made") });
+    Ok(Output { path: path.shown(), made, undo_id, dry_run: false })
+}
+
+/// Writes down that there was nothing.
+fn keep(
+    undo: &mut Undo<'_>,
+    place: &FileLocation,
+    change: &ReplacedContent<'_>,
+) -> Result<Option<Slot>, Failure> {
+    let Some(new) = change.new else { return Ok(None) };
+    let path = place.path.shown();
+    let from = Location::Path(path.clone());
+    let away = Relocation { from, to: Location::Kept(0), version: new.version.clone() };
+    undo.moves(vec![whole_file(path, None, Some(new.version.clone()))], vec![away]).map(|()| None)
 }
 
 /// Returns what would be made, and makes nothing.
@@ -84,7 +161,7 @@ fn foresee(path: &WritablePath, options: &Options) -> Result<Output, Failure> {
                 return Err(taken(&place, &FileError::Exists));
             }
             Ok(_) if made > 1 && !options.parents => break,
-            Ok(_) => return Ok(Output { path: path.shown(), made, dry_run: true }),
+            Ok(_) => return Ok(Output { path: path.shown(), made, undo_id: None, dry_run: true }),
             Err(failure) if failure.code == ErrorCode::NotFound => made += 1,
             Err(failure) => return Err(failure),
         }

@@ -130,6 +130,7 @@ fn keep(
                 moved_from: Some(old_path),
                 before: Some(before),
                 version_after: Some(version),
+                made_folders: 0,
             }]),
             None => undo.moves(vec![moved(path)], vec![back]),
         }
@@ -140,9 +141,15 @@ fn keep(
         && let Some((_, replaced)) = changes::read(to, &cx.cancel)
     {
         // Two files then have other contents: one is gone, and one has the content of the other.
-        let gone = FileChange { path: old_path, moved_from: None, before: Some(before), version_after: None };
-        let change =
-            FileChange { path, moved_from: None, before: Some(replaced), version_after: Some(version) };
+        let file = |path, before, version_after| FileChange {
+            path,
+            moved_from: None,
+            before: Some(before),
+            version_after,
+            made_folders: 0,
+        };
+        let gone = file(old_path, before, None);
+        let change = file(path, replaced, Some(version));
         return undo.contents(&[gone, change]).map(|()| None);
     }
     let restored = Relocation {

@@ -371,6 +371,7 @@ impl Runner<'_> {
                 facts: found.facts,
             }),
             version_after: changed.version.clone(),
+            made_folders: 0,
         };
         let mut steps = Vec::new();
         let written = !same || mode.is_some();
@@ -444,6 +445,7 @@ fn create(site: Site, content: &str, mode: Option<u32>) -> Result<PatchedFile, F
         moved_from: None,
         before: None,
         version_after: changed.version.clone(),
+        made_folders: site.missing_folders(),
     };
     let steps = vec![Step::Write { site, content: bytes, version, before: None, mode, facts: None }];
     Ok(PatchedFile { steps, changed, kept, texts })
@@ -491,6 +493,7 @@ fn delete(site: Site, content: Option<&str>, found: CurrentFile) -> Result<Patch
         moved_from: None,
         before: Some(before),
         version_after: None,
+        made_folders: 0,
     };
     Ok(PatchedFile { steps: vec![Step::Remove { place, version }], changed, kept, texts })
 }

@@ -9,7 +9,8 @@ use bailiwick_contract::ErrorCode;
 use bailiwick_providers::edit::{Text, redaction_marks};
 use bailiwick_providers::file::{
     Encoding, FileLocation, IfExists, KnownContent, LineEnding, Locks, MAX_PLAIN_BYTES, ReplacedContent,
-    Replacement, Slot, content_version, find_place, line_ending, replace_held, sha256_hex,
+    Replacement, Slot, content_version, find_place, line_ending, remove_made_folders, replace_held,
+    sha256_hex,
 };
 use bailiwick_providers::syntax::Side;
 use bailiwick_providers::versions::{Before, FileChange, Location, Relocation};
@@ -224,7 +225,8 @@ pub fn write(cx: &Context, permit: &Permit, request: &WriteRequest<'_>) -> Resul
         }
         Ok(replaced)
     });
-    let ((replaced, mut syntax), undo_id) = undo.settle(done)?;
+    let settled = undo.settle(done).inspect_err(|_| remove_made_folders(&place));
+    let ((replaced, mut syntax), undo_id) = settled?;
     for warning in &replaced.warnings {
         cx.warn(warning.clone());
     }
@@ -314,7 +316,9 @@ fn keep(
         Some(_) => None,
     };
     let (None, Some(old), Some(new)) = (&before, change.old, change.new) else {
-        return undo.contents(&[FileChange { path, moved_from: None, before, version_after }]).map(|()| None);
+        let made_folders = place.made_folders;
+        let change = FileChange { path, moved_from: None, before, version_after, made_folders };
+        return undo.contents(&[change]).map(|()| None);
     };
     let at = Location::Path(path.clone());
     let away = Relocation { from: at.clone(), to: Location::Kept(0), version: new.version.clone() };
