@@ -56,6 +56,10 @@ pub(super) fn listed(replies: Vec<Reply>) -> ListResourcesResult {
 
 fn resource(picture: &Value) -> Option<Resource> {
     let file = &picture["file"];
+    // A recording is read in parts.
+    if !picture["durationMs"].is_null() {
+        return None;
+    }
     let what = if picture["window"].is_null() { "display" } else { "window" };
     let title = format!(
         "Picture of a {what}, {}x{}, {}",

@@ -18,6 +18,7 @@ mod operations;
 mod pasting;
 mod policy;
 pub mod private;
+mod record;
 mod stress;
 mod toolkits;
 mod windows;

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::{
-    Access, ClipboardContent, ClipboardUse, Clipping, ClippingKind, ClippingLimits, Display, Frame,
-    InputDone, InputJudge, InputMode, InputPlan, Judge, Rect, ScreenError, Sources, UnreachableDisplay,
-    Window, WindowChange, Workspaces,
+    Access, ChangeWatch, ClipboardContent, ClipboardUse, Clipping, ClippingKind, ClippingLimits, Display,
+    Frame, InputDone, InputJudge, InputMode, InputPlan, Judge, Rect, ScreenError, Sources,
+    UnreachableDisplay, Window, WindowChange, Workspaces,
 };
 
 #[cfg(any(windows, target_os = "macos"))]
@@ -117,6 +117,21 @@ impl Displays {
     /// [`ScreenError`] has them.
     pub fn capture_window(&self, id: &str, region: Option<Rect>) -> Result<Frame, ScreenError> {
         self.servers.capture_window(id, region)
+    }
+
+    /// Begins to hear of what is drawn on a display or a monitor (an id of a listing, or `primary`), or in a window.
+    ///
+    /// # Errors
+    ///
+    /// [`ScreenError`] has them.
+    pub fn watch(&self, id: &str) -> Result<ChangeWatch, ScreenError> {
+        #[cfg(target_os = "linux")]
+        return self.servers.watch(id);
+        #[cfg(not(target_os = "linux"))]
+        {
+            let _ = id;
+            Ok(ChangeWatch::of_silent())
+        }
     }
 
     /// Asks for a change of a window if the judge allows it; without `act` only whether it would be asked for. The judge

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::{
-    Access, ClipboardContent, ClipboardUse, Clipping, ClippingKind, ClippingLimits, Frame, InputDone,
-    InputJudge, InputMode, InputPlan, Judge, Listing, Rect, ScreenError, Sources, UnreachableDisplay, Window,
-    WindowChange, Workspaces, desktop, x11,
+    Access, ChangeWatch, ClipboardContent, ClipboardUse, Clipping, ClippingKind, ClippingLimits, Frame,
+    InputDone, InputJudge, InputMode, InputPlan, Judge, Listing, Rect, ScreenError, Sources,
+    UnreachableDisplay, Window, WindowChange, Workspaces, desktop, x11,
 };
 
 /// X servers, and the Wayland session where there is one.
@@ -84,6 +84,15 @@ impl Servers {
                 session.capture_display(id, region, unjudged)
             }
             _ => taken,
+        }
+    }
+
+    pub(super) fn watch(&self, id: &str) -> Result<ChangeWatch, ScreenError> {
+        let is_of_session = self.session_of(id).is_some() || id.starts_with("window/");
+        let watch = if is_of_session { Ok(ChangeWatch::of_silent()) } else { self.x11.watch(id) };
+        match (&self.wayland, watch) {
+            (Some(_), Err(ScreenError::NoAccess(_))) if id == "primary" => Ok(ChangeWatch::of_silent()),
+            (_, watch) => watch,
         }
     }
 

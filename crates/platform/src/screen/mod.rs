@@ -25,6 +25,7 @@ mod no_mark;
 pub(crate) mod own_socket;
 pub(crate) mod plain;
 mod sources;
+mod watch;
 mod window;
 #[cfg(target_os = "linux")]
 mod x11;
@@ -42,6 +43,7 @@ pub use input::{
     InnerProcess, InputDone, InputJudge, InputMode, InputPlan, InputScene, InputStep, KeySymbol, Receiver,
 };
 pub use sources::{DisplaySelection, Sources, X11_SOCKETS};
+pub use watch::ChangeWatch;
 pub use window::{Display, Window, WindowState, Workspaces};
 
 #[cfg(not(target_os = "linux"))]

@@ -62,13 +62,26 @@ pub struct CaptureFacts {
     pub rules: String,
     /// The picture itself, if it is kept.
     pub picture: Option<KeptPicture>,
+    /// What is known of it as a recording, if it is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recording: Option<RecordingFacts>,
+}
+
+/// What is known of a recording.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct RecordingFacts {
+    /// How long it is, in milliseconds.
+    pub duration_ms: u32,
+    /// How many pictures it has.
+    pub frames: u64,
 }
 
 /// A picture that is kept.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct KeptPicture {
-    /// `image/png`, `image/jpeg` or `image/webp`.
+    /// `image/png`, `image/jpeg` or `image/webp`; `video/mp4` of a recording.
     pub mime_type: String,
     /// Its size in bytes.
     pub size: u64,

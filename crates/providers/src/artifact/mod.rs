@@ -6,5 +6,5 @@
 mod facts;
 mod store;
 
-pub use facts::{Area, CaptureFacts, CaptureKind, KeptPicture};
+pub use facts::{Area, CaptureFacts, CaptureKind, KeptPicture, RecordingFacts};
 pub use store::CaptureStore;

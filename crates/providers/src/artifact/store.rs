@@ -2,15 +2,18 @@
 
 #![expect(clippy::disallowed_methods, reason = "the folder is Bailiwick's own, in its state folder")]
 
-use std::fs;
-use std::io::{self, Write};
+use std::fs::{self, File};
+use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use sha2::{Digest, Sha256};
+
 use crate::file::sha256_hex;
-use bailiwick_contract::id;
+use bailiwick_contract::{hex, id};
 use bailiwick_platform::fs::{
-    RetainedFolder, RetentionClock, RetentionLimits, Secrecy, new_private_file, read_own_file,
+    RetainedFolder, RetentionClock, RetentionLimits, Secrecy, create_private_dir, new_private_file,
+    read_own_file,
 };
 
 use super::{CaptureFacts, KeptPicture};
@@ -21,6 +24,8 @@ const MAX_PICTURE_BYTES: usize = 64 << 20;
 const MAX_FACTS_BYTES: u64 = 16 << 10;
 /// How much a file takes beside its content.
 const FILE_BYTES: u64 = 4_096;
+/// How much of a recording is in memory while it is kept.
+const BUFFER_BYTES: usize = 64 << 10;
 const DAY: Duration = Duration::from_secs(24 * 3_600);
 
 /// The pictures: 100 of them, and 250 MB.
@@ -91,6 +96,46 @@ impl CaptureStore {
         self.write(&self.facts, &facts.capture_id, &json)
     }
 
+    /// Creates a file for a recording. It has no name: what is not kept by [`CaptureStore::keep_recording`] is gone with its handle.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub fn new_recording(&self) -> io::Result<File> {
+        create_private_dir(&self.folder)?;
+        let path = self.folder.join(format!("{}.recording", id::new_id()));
+        let file = new_private_file(&path)?;
+        // Where it cannot be removed while it is open, [`CaptureStore::expire`] does it.
+        let _ = fs::remove_file(&path);
+        Ok(file)
+    }
+
+    /// Keeps a recording and its facts, to which is added what its file is like.
+    ///
+    /// # Errors
+    /// As for [`CaptureStore::keep`].
+    pub fn keep_recording(&self, facts: &mut CaptureFacts, mut file: File) -> io::Result<()> {
+        let size = file.metadata()?.len();
+        if size > MAX_PICTURE_BYTES as u64 {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        let (mut hash, mut buffer) = (Sha256::new(), vec![0; BUFFER_BYTES]);
+        file.rewind()?;
+        self.create(&self.pictures, &facts.capture_id, size, |kept| {
+            loop {
+                let read = file.read(&mut buffer)?;
+                if read == 0 {
+                    return Ok(());
+                }
+                hash.update(&buffer[..read]);
+                kept.write_all(&buffer[..read])?;
+            }
+        })?;
+        facts.picture =
+            Some(KeptPicture { mime_type: "video/mp4".to_owned(), size, sha256: hex(&hash.finalize()) });
+        let json = serde_json::to_vec(facts).map_err(io::Error::other)?;
+        self.write(&self.facts, &facts.capture_id, &json)
+    }
+
     /// Finds the facts of a picture that was taken in a scope.
     pub fn find(&self, scope: &str, capture_id: &str) -> Option<CaptureFacts> {
         if !id::is_id(capture_id) {
@@ -133,11 +178,21 @@ impl CaptureStore {
         }
     }
 
-    /// Creates a file. One that a crash cut off cannot be read, or has another hash: it counts for none.
     fn write(&self, folder: &RetainedFolder, capture_id: &str, bytes: &[u8]) -> io::Result<()> {
-        let part = folder.reserve(bytes.len() as u64 + FILE_BYTES, &self.clock)?;
+        self.create(folder, capture_id, bytes.len() as u64, |file| file.write_all(bytes))
+    }
+
+    /// Creates a file. One that a crash cut off cannot be read, or has another hash: it counts for none.
+    fn create(
+        &self,
+        folder: &RetainedFolder,
+        capture_id: &str,
+        bytes: u64,
+        write: impl FnOnce(&mut File) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let part = folder.reserve(bytes + FILE_BYTES, &self.clock)?;
         let file = part.join(capture_id);
-        let written = new_private_file(&file).and_then(|mut file| file.write_all(bytes));
+        let written = new_private_file(&file).and_then(|mut file| write(&mut file));
         written.inspect_err(|_| {
             // It is ours alone, and goes with its part.
             let _ = fs::remove_file(&file);
@@ -176,6 +231,7 @@ mod tests {
             expires_at_ms: now + CaptureStore::LIFE_MS,
             rules: String::new(),
             picture: None,
+            recording: None,
         }
     }
 
@@ -224,9 +280,32 @@ mod tests {
     }
 
     #[test]
+    fn a_recording_is_kept_as_a_picture_is_and_leaves_nothing_beside() {
+        use bailiwick_platform::fs::Protection;
+
+        let (_ground, store) = TestFolder::new();
+        let mut kept = facts();
+        let mut file = store.new_recording().expect("made");
+        file.write_all(&[7; 100_000]).expect("written");
+        store.keep_recording(&mut kept, file).expect("kept");
+        assert_eq!(store.find("screen", &kept.capture_id), Some(kept.clone()));
+        assert_eq!(store.picture(&kept), Some(vec![7; 100_000]));
+        let part = &store.pictures.parts()[0];
+        assert!(Protection::is_private(&part.join(&kept.capture_id), false));
+        let file = store.new_recording().expect("made");
+        file.set_len(MAX_PICTURE_BYTES as u64 + 1).expect("a file with a hole");
+        let error = store.keep_recording(&mut facts(), file).expect_err("it is too large");
+        assert_eq!(error.kind(), io::ErrorKind::FileTooLarge);
+        store.expire();
+        let beside = fs::read_dir(&store.folder).expect("there").flatten();
+        assert!(beside.map(|entry| entry.path()).all(|path| path.is_dir()));
+        assert_eq!(store.kept("screen").len(), 1);
+    }
+
+    #[test]
     fn what_has_expired_is_not_found_even_while_it_lies_there() {
         let (temporary, store) = TestFolder::new();
-        bailiwick_platform::fs::create_private_dir(&temporary.0).expect("made");
+        create_private_dir(&temporary.0).expect("made");
         let mut old = facts();
         old.expires_at_ms = time::now_ms() - 3_600_000;
         store.keep(&mut old, Some(("image/png", b"pixels"))).expect("kept");
@@ -267,7 +346,7 @@ mod tests {
         let (temporary, store) = TestFolder::new();
         store.expire();
         assert!(!temporary.0.exists(), "where none were kept nothing is made");
-        bailiwick_platform::fs::create_private_dir(&temporary.0).expect("made");
+        create_private_dir(&temporary.0).expect("made");
         let uptime = i64::try_from(bailiwick_platform::machine::uptime().as_millis()).expect("a time");
         // The clock has been behind for long: all that is kept was kept 25 hours ago.
         store.clock.steady_at(time::now_ms() - 26 * 3_600_000, uptime);

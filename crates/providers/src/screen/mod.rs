@@ -1,7 +1,7 @@
 //! Pictures: taken as a scope may see them, and from a display's pixels to what is sent.
 //!
 //! `shot` captures and has the policy judge each window, `control` changes windows that it shows, `clipboard` reads what one of its programs has copied, `input` uses pointer
-//! and keyboard; all else is pure computation.
+//! and keyboard, `video` records; all else is pure computation.
 
 mod apps;
 mod clipboard;
@@ -15,6 +15,7 @@ mod ocr;
 mod picture;
 mod scale;
 mod shot;
+mod video;
 mod workspace;
 
 pub use apps::{App, Apps, apps};
@@ -34,4 +35,7 @@ pub use ocr::{OCR_PACKAGE, OcrContext, OcrLine, OcrWord, has_ocr, read_text};
 pub use picture::{Picture, black_out};
 pub use scale::{fitting, scale};
 pub use shot::{Coverage, Screenshot, ScreenshotError, of_display, of_window, withheld};
+pub use video::{
+    Mp4Writer, Recording, RecordingEnd, RecordingError, RecordingOrder, RecordingTarget, VideoEncoder, record,
+};
 pub use workspace::switch_workspace;

@@ -38,6 +38,9 @@ pub struct StoredCapture {
     pub height: u32,
     /// When it was taken, RFC 3339 in UTC.
     pub taken_at: String,
+    /// Of a recording: how long it is, in milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duration_ms: Option<u32>,
     /// Its file.
     pub file: KeptFile,
 }
@@ -45,8 +48,8 @@ pub struct StoredCapture {
 impl Operation for Op {
     const SPEC: OperationSpec = OperationSpec {
         name: "screen.captures",
-        summary: "List the pictures that are kept",
-        details: "Those that were taken with `return` \"fileRef\" in this scope in the last day: at most 100, and 250 MB in all.",
+        summary: "List the pictures and recordings that are kept",
+        details: "Those that were taken with `return` \"fileRef\" or recorded in this scope in the last day: at most 100, and 250 MB in all.",
         capabilities: &[&[Capability::ScreenCapture]],
         effect: Effect::ReadOnly,
         target: TargetRule::None,
@@ -94,6 +97,7 @@ fn described(facts: &CaptureFacts) -> Option<StoredCapture> {
         width: facts.width,
         height: facts.height,
         taken_at: rfc3339(facts.taken_at_ms),
+        duration_ms: facts.recording.as_ref().map(|recording| recording.duration_ms),
         file: file_of(facts)?,
     })
 }

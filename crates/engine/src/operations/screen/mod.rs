@@ -7,6 +7,7 @@ mod captures;
 mod list;
 mod ocr;
 mod read_capture;
+mod record;
 mod refusal;
 mod taking;
 
@@ -19,16 +20,17 @@ pub use refusal::{AccessState, access_state, unavailable, withheld};
 /// The family's table.
 pub static FAMILY: Family = Family {
     name: "screen",
-    summary: "List displays and windows, take pictures of them, and read the text there.",
+    summary: "List displays and windows, take pictures of them, record them, and read the text there.",
     operations: &OPERATIONS,
 };
 
-static OPERATIONS: [Entry; 7] = [
+static OPERATIONS: [Entry; 8] = [
     Entry::blocking::<list::Op>(),
     Entry::blocking::<capture::Op>(),
     Entry::blocking::<capture_window::Op>(),
     Entry::blocking::<capture_process::Op>(),
     Entry::asynchronous::<ocr::Op>(),
+    Entry::asynchronous::<record::Op>(),
     Entry::blocking::<captures::Op>(),
     Entry::blocking::<read_capture::Op>(),
 ];

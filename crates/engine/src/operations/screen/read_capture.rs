@@ -23,7 +23,7 @@ pub enum ReadAs {
     /// As an image beside the data (default).
     #[default]
     Image,
-    /// In the data as base64, within `maxOutputBytes`.
+    /// In the data as base64, within `maxOutputBytes`; the file of a recording in parts.
     Base64,
     /// Not at all: only what is known of it.
     Facts,
@@ -43,6 +43,8 @@ pub struct Options {
     pub quality: Option<u8>,
     /// Only this part, in pixels of the kept picture.
     pub region: Option<Area>,
+    /// Of a recording: the byte from which on its file is read, default 0.
+    pub offset: u64,
     /// How it comes: `image` (default), `base64` or `facts`.
     #[serde(rename = "return")]
     pub return_as: ReadAs,
@@ -81,6 +83,30 @@ pub struct Output {
     /// What is given of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub given: Option<CaptureReturn>,
+    /// Of a recording: how long it is, in milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duration_ms: Option<u32>,
+    /// Of a recording: how many pictures it has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub frames: Option<u64>,
+    /// Of a recording with `return` = `base64`: a part of its file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub part: Option<FilePart>,
+}
+
+/// A part of the file of a recording.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct FilePart {
+    /// The byte at which it begins.
+    pub offset: u64,
+    /// How many bytes it has.
+    pub size: u64,
+    /// The bytes.
+    pub base64: String,
+    /// The `offset` of the next part, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_offset: Option<u64>,
 }
 
 /// What is given of a kept picture.
@@ -107,9 +133,10 @@ pub struct CaptureReturn {
 impl Operation for Op {
     const SPEC: OperationSpec = OperationSpec {
         name: "screen.read_capture",
-        summary: "Look again at a picture that is kept, or at a part of it",
+        summary: "Look again at a picture that is kept, or at a part of it; read a recording",
         details: "`region` and `maxWidth` choose a part and its size. With `return` \"facts\" it shows what is known of any \
-                  capture of the last day, kept or not.",
+                  capture of the last day, kept or not. The file of a recording comes with `return` \"base64\", from `offset` on, until \
+                  there is no `nextOffset`.",
         capabilities: &[&[Capability::ScreenCapture]],
         effect: Effect::ReadOnly,
         target: TargetRule::Id("the captureId"),
@@ -118,7 +145,7 @@ impl Operation for Op {
         options: &[],
         timeout_seconds: 30,
         threads: Threads::Blocking,
-        audited_fields: &["format", "maxWidth", "maxHeight", "quality", "region", "return"],
+        audited_fields: &["format", "maxWidth", "maxHeight", "quality", "region", "offset", "return"],
         example: r#"{"op":"screen.read_capture","target":"01JD0000000000000000000000","options":{"region":{"x":0,"y":0,"width":400,"height":300}}}"#,
     };
     type Input = NoFields;
@@ -135,8 +162,17 @@ impl RunBlocking for Op {
         let store = CaptureStore::below(&cx.service.dirs.state);
         let facts = store.find(&scope, asked).ok_or_else(|| unknown(asked))?;
         judge(permit, &facts)?;
+        let part = match (&facts.recording, options.return_as) {
+            (Some(_), ReadAs::Image) => return Err(no_picture()),
+            (Some(_), ReadAs::Base64) => {
+                let bytes = store.picture(&facts).ok_or_else(|| not_kept(asked))?;
+                Some(part(&bytes, options.offset, permit.limits().max_output_bytes)?)
+            }
+            (Some(_), ReadAs::Facts) | (None, _) => None,
+        };
         let given = match options.return_as {
             ReadAs::Facts => None,
+            _ if facts.recording.is_some() => None,
             ReadAs::Image | ReadAs::Base64 => {
                 let bytes = store.picture(&facts).ok_or_else(|| not_kept(asked))?;
                 let kept = decode(&bytes).map_err(|why| {
@@ -193,9 +229,40 @@ impl RunBlocking for Op {
             blacked_out: facts.blacked_out,
             taken_at: rfc3339(facts.taken_at_ms),
             expires_at: rfc3339(facts.expires_at_ms),
+            duration_ms: facts.recording.as_ref().map(|recording| recording.duration_ms),
+            frames: facts.recording.as_ref().map(|recording| recording.frames),
             given,
+            part,
         })
     }
+}
+
+/// What of an answer is not the part of a file.
+const FRAME_BYTES: usize = 2_000;
+
+/// Returns as much of a file as an answer can hold.
+///
+/// # Errors
+/// `invalid_request` where the part is not in the file.
+fn part(bytes: &[u8], offset: u64, room: usize) -> Result<FilePart, Failure> {
+    let start = usize::try_from(offset).ok().filter(|start| *start < bytes.len()).ok_or_else(|| {
+        let message = format!("the file has {} bytes", bytes.len());
+        Failure::invalid("options.offset", message)
+    })?;
+    // Base64 makes four bytes of three.
+    let most = room.saturating_sub(FRAME_BYTES).max(400) / 4 * 3;
+    let end = start.saturating_add(most).min(bytes.len());
+    Ok(FilePart {
+        offset,
+        size: (end - start) as u64,
+        base64: STANDARD.encode(&bytes[start..end]),
+        next_offset: (end < bytes.len()).then_some(end as u64),
+    })
+}
+
+fn no_picture() -> Failure {
+    Failure::invalid("options.return", "a recording is no picture")
+        .hint("`return` = `base64` reads its file in parts, `return` = `facts` shows what is known of it.")
 }
 
 /// Judges a picture that was taken before by the rules of now.

@@ -282,6 +282,7 @@ pub(super) fn answer(
         expires_at_ms: taken_at_ms + CaptureStore::LIFE_MS,
         rules: permit.screen()?.fingerprint(),
         picture: None,
+        recording: None,
     };
     let mime_type = fitted.format.media_type();
     let store = CaptureStore::below(&cx.service.dirs.state);

@@ -24,6 +24,7 @@ mod text;
 mod window_facts;
 mod error;
 mod uncover;
+mod watch;
 mod workspaces;
 
 pub(super) use image::Image;
@@ -31,3 +32,4 @@ pub use input::serve_if_asked as guard_if_asked;
 pub use leftovers::{remove_server_leftovers, server_lock};
 pub use mark::Mark;
 pub(super) use servers::Servers;
+pub(super) use watch::DrawingWatch;

@@ -11,9 +11,10 @@ use super::actor::Actors;
 use super::address::{self, Address, ServerAddress};
 use super::error::ServerError;
 use super::server::Server;
+use super::watch::DrawingWatch;
 use super::{capture, change, clipboard, input, scene, workspaces};
 use crate::screen::{
-    Access, ClipboardContent, ClipboardUse, Clipping, ClippingKind, ClippingLimits, Display,
+    Access, ChangeWatch, ClipboardContent, ClipboardUse, Clipping, ClippingKind, ClippingLimits, Display,
     DisplaySelection, Frame, InputDone, InputJudge, InputMode, InputPlan, Judge, Listing, Rect, ScreenError,
     Sources, UnreachableDisplay, Window, WindowChange, Workspaces,
 };
@@ -148,6 +149,20 @@ impl Servers {
             known_screen(server, screen, &display)?;
             capture::window(server, screen, number, region)
         })
+    }
+
+    pub(in crate::screen) fn watch(&self, id: &str) -> Result<ChangeWatch, ScreenError> {
+        let (address, screen, window) = match self.find_window(id) {
+            Ok(WindowPlace { address, screen, number, .. }) => (address, screen, Some(number)),
+            Err(_) => {
+                let display = self.screen_of(Some(id))?;
+                let (address, screen) = self.find(&display).ok_or_else(|| self.unknown(id))?;
+                (address, screen, None)
+            }
+        };
+        let watch = DrawingWatch::open(&address, &self.kept.sources, screen, window);
+        let watch = watch.map_err(|error| error.told(&address.id))?;
+        Ok(watch.map_or_else(ChangeWatch::of_silent, ChangeWatch::of_drawing))
     }
 
     pub(in crate::screen) fn change_window(
