@@ -10,6 +10,8 @@ compile_error!("Bailiwick is built for Linux, macOS and Windows: below, `unix` m
 
 pub mod accessibility;
 #[cfg(target_os = "linux")]
+mod bus;
+#[cfg(target_os = "linux")]
 mod bus_address;
 pub mod checksum;
 pub mod dirs;
@@ -32,6 +34,7 @@ pub mod screen;
 pub mod service_manager;
 pub mod signals;
 pub mod system;
+pub mod tray;
 pub mod tty;
 #[cfg(windows)]
 pub mod windows;

@@ -30,6 +30,7 @@ pub mod snapshot;
 pub mod syntax;
 pub mod terminal;
 mod threads;
+pub mod tray;
 pub mod untrusted_reads;
 pub mod versions;
 pub mod wait;

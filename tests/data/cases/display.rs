@@ -77,6 +77,14 @@ impl CaseDisplay {
         }
     }
 
+    /// Returns the id of the status icon that is there.
+    pub fn icon(&self) -> Option<String> {
+        match self {
+            Self::Painted { .. } => None,
+            Self::Desktop(desktop) => locked(desktop).icon().map(str::to_owned),
+        }
+    }
+
     /// Returns the display's id.
     pub fn id(&self) -> String {
         match self {

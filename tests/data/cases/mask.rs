@@ -118,8 +118,14 @@ impl SeenValues {
                 if map.contains_key("run") && is_program {
                     map.remove("missing");
                 }
+                let is_icon = map.contains_key("icon");
                 for (key, value) in map {
-                    match placeholder(key, value) {
+                    let of_icon = match key.as_str() {
+                        "pid" if is_icon => Some("<pid>"),
+                        "process" if is_icon => Some("<program>"),
+                        _ => None,
+                    };
+                    match of_icon.or_else(|| placeholder(key, value)) {
                         Some(placeholder) => *value = Value::from(placeholder),
                         None => self.mask(value),
                     }

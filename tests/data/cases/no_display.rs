@@ -28,6 +28,11 @@ impl CaseDisplay {
     }
 
     /// Cannot be called.
+    pub fn icon(&self) -> Option<String> {
+        match *self {}
+    }
+
+    /// Cannot be called.
     pub fn id(&self) -> String {
         match *self {}
     }

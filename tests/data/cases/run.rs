@@ -191,6 +191,9 @@ impl World {
         if let Some(window) = shown.window() {
             self.seen.folders.push((window, "<window>"));
         }
+        if let Some(icon) = shown.icon() {
+            self.seen.folders.push((icon, "<icon>"));
+        }
         if let Some(windows) = shown.windows() {
             self.seen.folders.push((windows, "<display>/0x4000"));
         }

@@ -21,5 +21,6 @@ pub mod private;
 mod record;
 mod stress;
 mod toolkits;
+mod tray;
 mod windows;
 mod workspaces;

@@ -12,7 +12,7 @@ use super::*;
 use crate::screen::{file_dialogs, private};
 
 /// The families whose answers are gone through.
-const SWEPT: [&str; 5] = ["ui", "window", "menu", "dialog", "clipboard"];
+const SWEPT: [&str; 6] = ["ui", "window", "menu", "dialog", "tray", "clipboard"];
 /// Secrets of the config, as windows and the clipboard have them: one has characters that quotes and URIs escape.
 const SECRETS: [&str; 2] = ["zebra-stripes-4711", r#"pa"ss\wo rd-4711"#];
 
@@ -154,6 +154,16 @@ async fn dialogs_are_used(sweep: &mut Sweep, desktop: &mut Desktop) {
     eventually("the dialog is gone", || !is_there());
 }
 
+async fn an_icon_is_used(sweep: &mut Sweep, desktop: &Desktop) {
+    use Shows::{Anything, Mark, Refusal};
+    let icon = desktop.icon().expect("an icon").to_owned();
+    sweep.ask("tray.list", "", json!({}), Mark).await;
+    sweep.ask("tray.list", &icon, json!({}), Mark).await;
+    sweep.ask("tray.select", &icon, json!({"path": [format!("Online{}", sweep.secret)]}), Anything).await;
+    sweep.ask("tray.select", &icon, json!({"path": [sweep.secret]}), Refusal).await;
+    sweep.ask("tray.select", sweep.secret, json!({}), Refusal).await;
+}
+
 async fn the_clipboard_is_used(sweep: &mut Sweep, desktop: &Desktop) {
     use Shows::{Anything, Mark};
     let window = desktop.window();
@@ -215,6 +225,7 @@ async fn no_answer_shows_a_secret(mode: &str, mark: &'static str) {
         let mut sweep = Sweep { host, mark, secret, answered: BTreeSet::new() };
         windows_are_used(&mut sweep, &desktop).await;
         dialogs_are_used(&mut sweep, &mut desktop).await;
+        an_icon_is_used(&mut sweep, &desktop).await;
         the_clipboard_is_used(&mut sweep, &desktop).await;
         sweep.ask("window.close", &desktop.window(), json!({}), Shows::Anything).await;
 

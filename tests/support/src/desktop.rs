@@ -16,6 +16,7 @@ use crate::patience::{PATIENCE, eventually};
 use crate::screen::{Client, XServer};
 use crate::service::Program;
 use crate::temporary::TemporaryFolder;
+use crate::tray::TrayProgram;
 
 /// What a window of the desktop is made with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,6 +49,7 @@ pub struct Desktop {
     program: Program,
     input: ChildStdin,
     lines: Receiver<String>,
+    tray: Option<TrayProgram>,
     _registry: Registry,
     _bus: Program,
     /// The display.
@@ -55,11 +57,11 @@ pub struct Desktop {
     /// A client of the display.
     pub client: Client,
     title: String,
-    _folder: TemporaryFolder,
+    folder: TemporaryFolder,
 }
 
 impl Desktop {
-    /// Starts one with a window of a kind, `form`, `widgets`, `named`, `list`, `grid`, `pad` or `ends`, and of a title.
+    /// Starts one with a window of a kind, `form`, `widgets`, `named`, `tray`, `list`, `grid`, `pad` or `ends`, and of a title.
     pub fn start(kind: &str, title: &str) -> Self {
         Self::with(Toolkit::Gtk3, (kind, title), "1280x720x24", 1)
     }
@@ -92,7 +94,7 @@ impl Desktop {
         let mut command = Command::new("/usr/bin/python3");
         command
             .arg(&file)
-            .args([kind, title])
+            .args([if kind == "tray" { "form" } else { kind }, title])
             .env_clear()
             .env("DISPLAY", server.id())
             .env("XAUTHORITY", sources.authority.as_ref().expect("a cookie"))
@@ -136,12 +138,17 @@ impl Desktop {
             program: Program(program),
             input,
             lines,
+            tray: match kind {
+                "tray" => Some(TrayProgram::start(&address, ["chat", title, ""])),
+                "named" => Some(TrayProgram::start(&address, ["chat", &format!("Chat {title}"), title])),
+                _ => None,
+            },
             _registry: Registry(Registry::file(folder.path())),
             _bus: daemon,
             server,
             client,
             title: title.to_owned(),
-            _folder: folder,
+            folder,
         };
         assert_eq!(desktop.lines.recv_timeout(*PATIENCE).as_deref(), Ok("ready"), "{needs}");
         eventually("the window is there", || desktop.find().is_some());
@@ -152,9 +159,19 @@ impl Desktop {
         desktop
     }
 
-    /// Returns where the display is found.
+    /// Returns where the display and its bus are found.
     pub fn sources(&self) -> Sources {
-        self.server.sources()
+        Sources { session_bus: Some(self.bus()), ..self.server.sources() }
+    }
+
+    /// Returns the address of its bus.
+    pub fn bus(&self) -> String {
+        format!("unix:path={}", self.folder.path().join("bus").display())
+    }
+
+    /// Returns the id of the status icon, where the kind of the window is `tray` or `named`.
+    pub fn icon(&self) -> Option<&str> {
+        self.tray.as_ref().map(TrayProgram::icon)
     }
 
     /// Returns the id of the window.

@@ -32,6 +32,8 @@ pub mod source;
 pub mod stdio_client;
 pub mod system;
 pub mod temporary;
+#[cfg(target_os = "linux")]
+pub mod tray;
 pub mod update;
 
 use std::env;

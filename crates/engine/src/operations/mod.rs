@@ -19,6 +19,7 @@ pub mod package;
 pub mod permissions;
 pub mod process;
 pub mod screen;
+pub mod tray;
 pub mod ui;
 pub mod window;
 pub mod workspace;
@@ -39,6 +40,7 @@ pub static FAMILIES: &[&Family] = &[
     &input::FAMILY,
     &menu::FAMILY,
     &dialog::FAMILY,
+    &tray::FAMILY,
     &window::FAMILY,
     &workspace::FAMILY,
     &clipboard::FAMILY,

@@ -4,9 +4,7 @@
 //! Desktop Notifications Specification 1.2, `org.freedesktop.Notifications`.
 
 use std::collections::HashMap;
-use std::env;
 use std::io;
-use std::path::Path;
 use std::sync::OnceLock;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
@@ -15,8 +13,8 @@ use std::time::{Duration, Instant};
 use zbus::zvariant::Value;
 
 use super::{Notification, NotificationError, Urgency};
-use crate::bus_address;
-use crate::screen::{own_socket, plain};
+use crate::bus::{BusConnection, CallError, session_address};
+use crate::screen::plain;
 
 /// How many messages wait to be shown; further ones are dropped.
 const QUEUE: usize = 16;
@@ -79,27 +77,13 @@ pub fn send(notification: &Notification, urgency: Urgency) -> Result<(), Notific
     }
 }
 
-/// Returns the address of the session's bus; `None` where this process belongs to no session.
-fn session_address() -> Option<String> {
-    if let Some(address) = env::var("DBUS_SESSION_BUS_ADDRESS").ok().filter(|it| !it.is_empty()) {
-        return Some(address);
-    }
-    let socket = Path::new(&env::var_os("XDG_RUNTIME_DIR")?).join("bus");
-    Some(format!("unix:path={}", socket.to_str()?))
-}
-
 async fn deliver(
     address: &str,
     notification: &Notification,
     app: &str,
     urgency: Option<Urgency>,
 ) -> io::Result<()> {
-    let socket = bus_address::socket(address).ok_or(io::ErrorKind::InvalidInput)?;
-    let stream = own_socket::connect(&socket, "that address", Instant::now() + TIMEOUT)?;
-    stream.set_nonblocking(true)?;
-    let stream = tokio::net::UnixStream::from_std(stream)?;
-    let connection =
-        zbus::connection::Builder::unix_stream(stream).build().await.map_err(io::Error::other)?;
+    let bus = BusConnection::connect(address, TIMEOUT).await.map_err(|_| io::ErrorKind::NotConnected)?;
     let lines: Vec<String> = notification.lines.iter().map(|line| escape(&plain::plain(line))).collect();
     let urgency = urgency.map(|urgency| match urgency {
         Urgency::Low => 0_u8,
@@ -112,8 +96,12 @@ async fn deliver(
     let title = plain::plain(&notification.title);
     let body = (app, 0_u32, "", title.as_str(), lines.join("\n"), no_actions, hints, -1_i32);
     let path = "/org/freedesktop/Notifications";
-    let calling = connection.call_method(Some(NOTIFICATIONS), path, Some(NOTIFICATIONS), "Notify", &body);
-    calling.await.map(drop).map_err(io::Error::other)
+    let shown = bus.call::<_, u32>(NOTIFICATIONS, path, NOTIFICATIONS, "Notify", &body).await;
+    match shown {
+        Ok(_) => Ok(()),
+        Err(CallError::Timeout) => Err(io::ErrorKind::TimedOut.into()),
+        Err(_) => Err(io::ErrorKind::NotConnected.into()),
+    }
 }
 
 /// Keeps a text from being read as markup.

@@ -70,7 +70,7 @@ fn program_name(pid: u32) -> Option<String> {
 
 /// Returns the name of a process's program file; its short name where the file may not be seen.
 #[cfg(target_os = "linux")]
-pub(super) fn program_name(pid: u32) -> Option<String> {
+pub(crate) fn program_name(pid: u32) -> Option<String> {
     let program = std::fs::read_link(format!("/proc/{pid}/exe")).ok();
     let name =
         program.as_deref().and_then(|path| path.file_name()).map(|name| name.to_string_lossy().into_owned());

@@ -36,12 +36,18 @@ pub struct Listing {
 #[derive(Debug)]
 pub struct Displays {
     servers: Servers,
+    session_bus: Option<String>,
 }
 
 impl Displays {
     /// Makes it ready, without looking for anything.
     pub fn new(sources: Sources) -> Self {
-        Self { servers: Servers::new(sources) }
+        Self { session_bus: sources.session_bus.clone(), servers: Servers::new(sources) }
+    }
+
+    /// Returns the address of the bus of the session that the displays are of, if this process knows one.
+    pub fn session_bus(&self) -> Option<&str> {
+        self.session_bus.as_deref()
     }
 
     /// Lists displays and windows.

@@ -30,6 +30,9 @@ mod window;
 #[cfg(target_os = "linux")]
 mod x11;
 
+#[cfg(target_os = "linux")]
+pub(crate) use ancestry::program_name;
+
 pub use access::{Access, UnreachableDisplay};
 pub use ancestry::{Ancestor, ancestors, processes_of};
 pub use change::{Judge, WindowChange};

@@ -43,6 +43,8 @@ pub struct Sources {
     pub authority: Option<PathBuf>,
     /// The Wayland session that the environment names. Only a build with the feature `wayland` can look at it.
     pub wayland: Option<String>,
+    /// The address of the bus of the user's session, by which status icons are found.
+    pub session_bus: Option<String>,
     /// This program, which is started again to release keys and buttons when nothing else can. Without it there is no input.
     pub guard: Option<PathBuf>,
 }
@@ -60,6 +62,10 @@ impl Sources {
                 .map(PathBuf::from)
                 .or_else(|| variable("HOME").map(|home| PathBuf::from(home).join(".Xauthority"))),
             wayland: text("WAYLAND_DISPLAY"),
+            #[cfg(target_os = "linux")]
+            session_bus: crate::bus::session_address(),
+            #[cfg(not(target_os = "linux"))]
+            session_bus: None,
             guard: None,
         }
     }

@@ -16,6 +16,7 @@ use bailiwick_platform::launch::{
     SandboxRequest, SetGroupId, Step, pipe,
 };
 use bailiwick_platform::screen::{X11_SOCKETS, new_cookie_file};
+use bailiwick_platform::tray::Watcher;
 use bailiwick_policy::{AllRoots, Scope};
 
 use super::bus::Bus;
@@ -33,6 +34,8 @@ const NUMBERS: u32 = 5_000;
 const TRIES: u32 = 20;
 /// How long a server may take until it answers.
 const PATIENCE: Duration = Duration::from_secs(20);
+/// How long the bus of a display may take until it lists status icons; without it there are none.
+const WATCHER_PATIENCE: Duration = Duration::from_secs(5);
 /// How often it is asked meanwhile.
 const PAUSE: Duration = Duration::from_millis(2);
 /// How long the programs of a display have between being asked to end and being killed.
@@ -74,6 +77,8 @@ pub struct PrivateDisplay {
     pub processes: Vec<String>,
     /// What a program is given so that it shows itself there.
     pub access: DisplayAccess,
+    /// The address of its bus, if it has one. Programs of the display can change what the display itself says of it.
+    pub bus: Option<String>,
 }
 
 /// What a program is given so that it shows itself on one display: a socket and a cookie, and its bus.
@@ -165,6 +170,9 @@ struct StartedPrograms {
     /// Those that use it.
     others: Vec<Job>,
     access: DisplayAccess,
+    bus: Option<String>,
+    /// What keeps the list of status icons.
+    watcher: Option<Watcher>,
 }
 
 /// Starts the programs of a display under its number. Nothing, if another server has that.
@@ -222,12 +230,29 @@ async fn programs_on(
     place.note_server().map_err(no_folder)?;
     let mut others: Vec<Job> = bus_job.into_iter().collect();
     variables.extend([("DISPLAY".into(), id.clone().into()), ("XAUTHORITY".into(), cookie.into())]);
-    if let Some(program) = &programs.window_manager {
-        others.push(launch(displays, program, &["--sm-disable".into()], &variables, home).await?);
-    }
+    let window_manager = async {
+        let Some(program) = &programs.window_manager else { return Ok(None) };
+        launch(displays, program, &["--sm-disable".into()], &variables, home).await.map(Some)
+    };
+    let bus_address = bus.as_ref().map(|bus| bus.address.clone());
+    let (window_manager, watcher) = tokio::join!(window_manager, watcher(bus_address.as_deref()));
+    others.extend(window_manager?);
     let socket = Path::new(X11_SOCKETS).join(format!("X{}", place.number()));
     let access = access(&id, cookie, &socket, bus.as_ref())?;
-    Ok(Some(StartedPrograms { server, others, access }))
+    Ok(Some(StartedPrograms { server, others, access, bus: bus_address, watcher }))
+}
+
+/// Starts what keeps the list of status icons of a bus, before any program can look for it.
+async fn watcher(bus: Option<&str>) -> Option<Watcher> {
+    let (address, until) = (bus?, Instant::now() + WATCHER_PATIENCE);
+    loop {
+        match Watcher::start(address).await {
+            Ok(watcher) => return Some(watcher),
+            // Its socket is there a moment before it listens.
+            Err(_) if Instant::now() < until => tokio::time::sleep(PAUSE).await,
+            Err(_) => return None,
+        }
+    }
 }
 
 /// Has the programs of a display run until their time is over, or nobody wants them any more.
@@ -239,7 +264,7 @@ fn lasting(
     order: &DisplayOrder,
     programs: &DisplayPrograms,
 ) -> RunningDisplay {
-    let StartedPrograms { mut server, others, access } = started;
+    let StartedPrograms { mut server, others, access, bus, watcher } = started;
     let (id, started_at_ms) = (format!(":{}", place.number()), time::now_ms());
     let max_ms = i64::try_from(order.max_time.as_millis()).unwrap_or(i64::MAX);
     let display = PrivateDisplay {
@@ -251,6 +276,7 @@ fn lasting(
         missing: programs.missing.clone(),
         processes: Vec::new(),
         access,
+        bus,
     };
     let (stop, stopped) = oneshot::channel::<()>();
     let (all, owner, max_time) = (Arc::downgrade(displays), owner.clone(), order.max_time);
@@ -260,6 +286,7 @@ fn lasting(
             _ = server.ended() => false,
             () = tokio::time::sleep(max_time) => false,
         };
+        drop(watcher);
         // First those that use the server.
         for mut job in others.into_iter().rev().chain([server]) {
             job.stop(GRACE);

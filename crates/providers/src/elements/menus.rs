@@ -71,7 +71,7 @@ fn bars(tree: &ElementTree) -> Vec<usize> {
     (0..tree.elements.len()).filter(is_bar).collect()
 }
 
-fn same_title(one: &str, other: &str) -> bool {
+pub(crate) fn same_title(one: &str, other: &str) -> bool {
     plain_title(one) == plain_title(other)
 }
 

@@ -471,6 +471,7 @@ mod tests {
             "display.",
             "app.",
             "notify.",
+            "tray.",
             "permissions.",
         ];
         let is_of_desktop = |line: &&str| desktop.iter().any(|family| line.starts_with(family));

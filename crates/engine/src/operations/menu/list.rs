@@ -85,7 +85,7 @@ fn line(tree: &ElementTree, MenuEntry { at, depth }: MenuEntry) -> String {
 }
 
 /// Creates the failure of a path that leads to no entry.
-pub(super) fn refused(error: MenuPathError, path: &[String]) -> Failure {
+pub(in crate::operations) fn refused(error: MenuPathError, path: &[String]) -> Failure {
     let step = |step: usize| format!("input.path[{step}]");
     let title = |step: usize| quoted(path.get(step).map_or("", String::as_str));
     match error {

@@ -5,6 +5,8 @@ mod select;
 
 use crate::registry::{Entry, Family};
 
+pub(super) use list::refused;
+
 /// The family's table.
 pub static FAMILY: Family = Family {
     name: "menu",

@@ -19,7 +19,7 @@ use super::refusal::{failed, stale, unread};
 use crate::registry::prelude::*;
 
 /// How long an action has to show an effect.
-pub(super) const LOOK: Duration = Duration::from_millis(300);
+pub(in crate::operations) const LOOK: Duration = Duration::from_millis(300);
 /// How long is waited before the second look; each wait is longer.
 const FIRST_WAIT: Duration = Duration::from_millis(4);
 /// The longest wait between two looks.

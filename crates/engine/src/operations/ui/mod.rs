@@ -26,8 +26,8 @@ mod wait;
 use crate::registry::{Entry, Family};
 
 pub(super) use acting::{
-    ACTION, Action, ActionOutput, CurrentElement, ElementName, act, enabled, find, look_for, owner, resolved,
-    scene_of, scene_of_target, snapshot_of, undecided, usable,
+    ACTION, Action, ActionOutput, CurrentElement, ElementName, LOOK, act, enabled, find, look_for, owner,
+    resolved, scene_of, scene_of_target, snapshot_of, undecided, usable,
 };
 pub(super) use content::{Setting, set_one, text_of};
 pub(super) use judging::{closed_processes, judge_prompt, judge_window};

@@ -1,0 +1,96 @@
+//! The icons that programs have in status areas, and their menus.
+//!
+//! Mechanism without opinion: it does not know who may look at what. What programs say of their icons is a stranger's word:
+//! every call has a deadline, and text is cut.
+
+#[cfg(target_os = "linux")]
+mod dbus;
+#[cfg(target_os = "linux")]
+mod layout;
+#[cfg(not(target_os = "linux"))]
+mod none;
+#[cfg(target_os = "linux")]
+mod watcher;
+
+#[cfg(target_os = "linux")]
+pub use dbus::Tray;
+#[cfg(not(target_os = "linux"))]
+pub use none::{Tray, Watcher};
+#[cfg(target_os = "linux")]
+pub use watcher::Watcher;
+
+/// An icon of a program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TrayItem {
+    /// The connection of its program, which no other program ever has, and its path there.
+    pub id: String,
+    /// What its program calls it.
+    pub name: String,
+    /// Its title, for users.
+    pub title: String,
+    /// `active`, `passive`, `attention`, or what else the program says, in lower case.
+    pub status: String,
+    /// The name of its picture.
+    pub icon: String,
+    /// Its process, as the bus has it from the kernel.
+    pub pid: Option<u32>,
+    /// The name of that process's program file.
+    pub process: Option<String>,
+    /// Where its menu is among the paths of its program, if it has one.
+    pub menu: Option<String>,
+}
+
+impl TrayItem {
+    #[cfg(target_os = "linux")]
+    fn place(&self) -> (&str, &str) {
+        self.id.find('/').map_or((self.id.as_str(), "/"), |at| self.id.split_at(at))
+    }
+}
+
+/// An entry of a menu.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TrayMenuEntry {
+    /// Its number in its menu.
+    pub number: i32,
+    /// Its label, without the mark of its letter.
+    pub label: String,
+    /// Whether it can be chosen.
+    pub enabled: bool,
+    /// Whether it is checked; `None` where it cannot be.
+    pub checked: Option<bool>,
+    /// Whether it opens a menu.
+    pub is_submenu: bool,
+    /// The entries of that menu.
+    pub entries: Vec<TrayMenuEntry>,
+}
+
+/// Why icons could not be read or used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TrayError {
+    /// This system's icons cannot be read yet.
+    #[error("the icons of status areas cannot be read on this system")]
+    Unsupported,
+    /// There is no bus.
+    #[error("there is no session bus, on which programs show their icons: {0}")]
+    NoBus(String),
+    /// Nothing keeps a list of the icons.
+    #[error(
+        "nothing here shows status icons: no program has the name `org.kde.StatusNotifierWatcher` on the session bus"
+    )]
+    NoWatcher,
+    /// The program does not answer in time.
+    #[error("the program of the icon does not answer")]
+    Unresponsive,
+    /// The icon, its menu or the program is gone.
+    #[error("the icon is gone")]
+    Gone,
+    /// The icon cannot do that.
+    #[error("the icon cannot do that")]
+    Unable,
+    /// The program answered with an error: its name on the bus, which is a word of letters, digits, dots and underscores.
+    #[error("the program answered with the error `{0}`")]
+    Refused(String),
+    /// The connection ended before there was an answer.
+    #[error("the connection to the session bus was lost")]
+    Lost,
+}
