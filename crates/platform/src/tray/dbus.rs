@@ -90,7 +90,7 @@ impl Tray {
     /// # Errors
     /// [`TrayError::Unable`] for an icon without a menu, and why its program does not answer.
     pub fn menu(&self, item: &TrayItem) -> Result<Vec<TrayMenuEntry>, TrayError> {
-        let ((owner, _), menu) = (item.place(), item.menu.as_deref().ok_or(TrayError::Unable)?);
+        let ((owner, _), menu) = (place(item), item.menu.as_deref().ok_or(TrayError::Unable)?);
         self.runtime.block_on(async {
             // Programs may have nothing to say to it.
             let _ = self.about_to_show(owner, menu, 0).await;
@@ -115,7 +115,7 @@ impl Tray {
     /// # Errors
     /// As [`Tray::menu`].
     pub fn filled_menu(&self, item: &TrayItem) -> Result<Vec<TrayMenuEntry>, TrayError> {
-        let ((owner, _), menu) = (item.place(), item.menu.as_deref().ok_or(TrayError::Unable)?);
+        let ((owner, _), menu) = (place(item), item.menu.as_deref().ok_or(TrayError::Unable)?);
         self.runtime.block_on(self.layout(owner, menu))
     }
 
@@ -125,7 +125,7 @@ impl Tray {
     /// [`TrayError::Unable`] for an icon that has a menu alone. After [`TrayError::Unresponsive`] and [`TrayError::Lost`] it may be
     /// done, or still be.
     pub fn activate(&self, item: &TrayItem) -> Result<(), TrayError> {
-        let (owner, path) = item.place();
+        let (owner, path) = place(item);
         let calling = self.bus.call::<_, ()>(owner, path, ITEM, "Activate", &(0_i32, 0_i32));
         Ok(self.runtime.block_on(calling)?)
     }
@@ -135,7 +135,7 @@ impl Tray {
     /// # Errors
     /// As [`Tray::activate`].
     pub fn choose(&self, item: &TrayItem, entry: i32) -> Result<(), TrayError> {
-        let ((owner, _), menu) = (item.place(), item.menu.as_deref().ok_or(TrayError::Unable)?);
+        let ((owner, _), menu) = (place(item), item.menu.as_deref().ok_or(TrayError::Unable)?);
         let body = (entry, "clicked", Value::from(0_i32), 0_u32);
         Ok(self.runtime.block_on(self.bus.call::<_, ()>(owner, menu, MENU, "Event", &body))?)
     }
@@ -149,6 +149,11 @@ impl Tray {
     async fn about_to_show(&self, owner: &str, menu: &str, number: i32) -> Result<bool, CallError> {
         self.bus.call(owner, menu, MENU, "AboutToShow", &number).await
     }
+}
+
+/// Returns the connection of an icon's program, and its path there.
+fn place(item: &TrayItem) -> (&str, &str) {
+    item.id.find('/').map_or((item.id.as_str(), "/"), |at| item.id.split_at(at))
 }
 
 fn add_empty(entries: &[TrayMenuEntry], empty: &mut Vec<i32>) {

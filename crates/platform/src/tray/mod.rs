@@ -40,13 +40,6 @@ pub struct TrayItem {
     pub menu: Option<String>,
 }
 
-impl TrayItem {
-    #[cfg(target_os = "linux")]
-    fn place(&self) -> (&str, &str) {
-        self.id.find('/').map_or((self.id.as_str(), "/"), |at| self.id.split_at(at))
-    }
-}
-
 /// An entry of a menu.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TrayMenuEntry {

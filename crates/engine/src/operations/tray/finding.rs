@@ -103,7 +103,7 @@ pub(super) fn refused(error: TrayError) -> Failure {
         }
         TrayError::Gone => Failure::new(ErrorCode::ElementNotFound, message).hint("Call tray.list again."),
         TrayError::Unable => Failure::new(ErrorCode::UnsupportedAction, message)
-            .hint("An icon without `menu` has no entries; one that is only a menu does nothing by itself: choose an entry by `path`."),
+            .hint("An icon without `menu` has no entries; one that is only a menu has no action of its own: choose an entry by `path`."),
         TrayError::Refused(_) => Failure::new(ErrorCode::ExecutionFailed, message),
     }
 }

@@ -7,9 +7,8 @@ use bailiwick_policy::is_terminal;
 use bailiwick_providers::elements::{ActionEffect, MenuPathError};
 use bailiwick_providers::tray::{shown_items, tray_entry};
 
-use super::super::input::prompt;
 use super::super::menu::refused as no_entry;
-use super::super::ui::{ACTION, LOOK, closed_processes, look_for, terminal};
+use super::super::ui::{ACTION, LOOK, closed_processes, look_for, prompt, terminal};
 use super::finding::{icons, refused, target, windows};
 use crate::registry::prelude::*;
 
@@ -178,7 +177,7 @@ impl TrayState {
     }
 }
 
-/// Compares menus by what their user sees: programs may number the same entries anew.
+/// Compares menus by what their user sees: programs may give the same entries other numbers.
 fn are_same(one: &[TrayMenuEntry], other: &[TrayMenuEntry]) -> bool {
     one.len() == other.len()
         && one.iter().zip(other).all(|(one, other)| {
