@@ -25,20 +25,13 @@ pub(super) fn entries((_, _, below): &Layout) -> Vec<TrayMenuEntry> {
 }
 
 fn entry(value: &Value<'_>, depth: usize, room: &mut usize) -> Option<TrayMenuEntry> {
-    let value = match value {
-        Value::Value(inner) => inner,
-        value => value,
-    };
-    let Value::Structure(parts) = value else { return None };
+    let Value::Structure(parts) = bare(value) else { return None };
     let [Value::I32(number), Value::Dict(properties), Value::Array(below)] = parts.fields() else {
         return None;
     };
     let property = |name: &str| {
         let has_name = |key: &Value<'_>| matches!(key, Value::Str(key) if key.as_str() == name);
-        properties.iter().find(|(key, _)| has_name(key)).map(|(_, value)| match value {
-            Value::Value(inner) => inner,
-            value => value,
-        })
+        properties.iter().find(|(key, _)| has_name(key)).map(|(_, value)| bare(value))
     };
     let text = |name: &str| match property(name) {
         Some(Value::Str(text)) => text.to_string(),
@@ -59,6 +52,14 @@ fn entry(value: &Value<'_>, depth: usize, room: &mut usize) -> Option<TrayMenuEn
         is_submenu,
         entries: below.iter().filter_map(|value| entry(value, depth + 1, room)).collect(),
     })
+}
+
+/// Returns what a value holds, in however many others it is.
+fn bare<'a>(mut value: &'a Value<'a>) -> &'a Value<'a> {
+    while let Value::Value(inner) = value {
+        value = inner;
+    }
+    value
 }
 
 /// Takes out the mark of the letter by which an entry is chosen; two marks stand for the character.
