@@ -23,12 +23,12 @@ const GREEN: u32 = 0x00_c0_00;
 const BLUE: u32 = 0x20_40_e0;
 
 /// A recording while it is made.
-struct Running {
+struct RecordingControl {
     progress: Progress,
     gone: CancellationToken,
 }
 
-impl Running {
+impl RecordingControl {
     /// Waits until it has so many pictures.
     async fn pictures(&self, count: usize) {
         let number = || {
@@ -45,13 +45,13 @@ async fn record(
     desk: &ScreenScope,
     target: Option<&str>,
     mut options: Value,
-    act: impl AsyncFnOnce(&Running),
+    act: impl AsyncFnOnce(&RecordingControl),
 ) -> Value {
     let defaults = options.as_object_mut().expect("options are an object");
     defaults.entry("seconds").or_insert(json!(60));
     defaults.entry("framesPerSecond").or_insert(json!(15));
     let envelope = json!({"scope": "screen", "op": "screen.record", "target": target, "options": options});
-    let running = Running { progress: Progress::default(), gone: CancellationToken::new() };
+    let running = RecordingControl { progress: Progress::default(), gone: CancellationToken::new() };
     let caller = Arc::new(desk.caller.clone());
     let recording =
         desk.service.handle_told(caller, Envelope::from_value(envelope), &running.gone, &running.progress);
