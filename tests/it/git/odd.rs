@@ -322,6 +322,13 @@ async fn a_lock_that_was_left_over_stops_changes_and_no_reads() {
         assert_eq!(answer["error"]["code"], "conflict", "{change}: {answer:#}");
         assert!(answer["error"]["hints"].to_string().contains("index.lock"), "{change}: {answer:#}");
     }
+    fs::remove_file(world.path("app/.git/index.lock")).expect("it was left there");
+    world.write("app/.git/HEAD.lock", "");
+    world.write("app/new.txt", "new\n");
+    world.data(json!({"op": "git.stage", "input": {"all": true}})).await;
+    let answer = world.send(json!({"op": "git.commit", "input": {"message": "x"}})).await;
+    assert_eq!(answer["error"]["code"], "conflict", "{answer:#}");
+    assert!(answer["error"]["hints"].to_string().contains("HEAD.lock"), "{answer:#}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -33,9 +33,6 @@ pub async fn staged_tree(git: &Git, parent: Option<&Hash>) -> Result<StagedTree,
         return Err(Failure::new(ErrorCode::Conflict, "paths are in conflict, so nothing can be committed")
             .hint("Resolve what git.status shows under `conflict`, and stage it."));
     }
-    if let Some(failure) = printed.branch_locked() {
-        return Err(failure);
-    }
     if printed.code != 0 {
         return Err(printed.index_failure());
     }
@@ -164,6 +161,9 @@ pub async fn record(
     ];
     let asked = GitCall { environment, ..GitCall::to_write(words) };
     let printed = git.run(asked).await?;
+    if let Some(failure) = printed.branch_locked() {
+        return Err(failure);
+    }
     if printed.code != 0 {
         return Err(Failure::new(
             ErrorCode::Conflict,
