@@ -23,10 +23,15 @@ const MOST_ITEMS: usize = 64;
 /// The list of status icons of a bus. It ends with its value.
 #[derive(Debug)]
 pub struct Watcher {
-    _connection: Connection,
+    connection: Connection,
 }
 
 impl Watcher {
+    /// Ends it: the bus has no list of icons any more.
+    pub fn stop(self) {
+        drop(self.connection);
+    }
+
     /// Starts one on the bus at an address.
     ///
     /// # Errors
@@ -38,7 +43,7 @@ impl Watcher {
         connection.object_server().at(WATCHER_PATH, ItemList::default()).await.map_err(failed)?;
         let taken = connection.request_name_with_flags(WATCHER, RequestNameFlags::DoNotQueue.into());
         match tokio::time::timeout(CALL, taken).await {
-            Ok(Ok(RequestNameReply::PrimaryOwner)) => Ok(Self { _connection: connection }),
+            Ok(Ok(RequestNameReply::PrimaryOwner)) => Ok(Self { connection: connection }),
             Ok(Err(error)) => Err(failed(error)),
             Ok(Ok(_)) => Err(TrayError::NoBus("another program keeps the list".to_owned())),
             Err(_) => Err(TrayError::NoBus("it does not answer".to_owned())),

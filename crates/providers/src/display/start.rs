@@ -286,7 +286,9 @@ fn lasting(
             _ = server.ended() => false,
             () = tokio::time::sleep(max_time) => false,
         };
-        drop(watcher);
+        if let Some(watcher) = watcher {
+            watcher.stop();
+        }
         // First those that use the server.
         for mut job in others.into_iter().rev().chain([server]) {
             job.stop(GRACE);
