@@ -43,7 +43,7 @@ impl Watcher {
         connection.object_server().at(WATCHER_PATH, ItemList::default()).await.map_err(failed)?;
         let taken = connection.request_name_with_flags(WATCHER, RequestNameFlags::DoNotQueue.into());
         match tokio::time::timeout(CALL, taken).await {
-            Ok(Ok(RequestNameReply::PrimaryOwner)) => Ok(Self { connection: connection }),
+            Ok(Ok(RequestNameReply::PrimaryOwner)) => Ok(Self { connection }),
             Ok(Err(error)) => Err(failed(error)),
             Ok(Ok(_)) => Err(TrayError::NoBus("another program keeps the list".to_owned())),
             Err(_) => Err(TrayError::NoBus("it does not answer".to_owned())),
