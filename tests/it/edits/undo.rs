@@ -226,6 +226,40 @@ fn a_batch_that_fails_takes_new_folders_back() {
 }
 
 #[test]
+fn an_undo_that_failed_and_made_its_changes_again_can_be_repeated() {
+    let world = TestScope::new();
+    let (service, root) = (world.boot(), world.root());
+    write(&root.join("a.txt"), "before");
+    make_folder(&root.join("folder"));
+    let before = all_below(&root, Path::new(""));
+    let steps = json!([
+        {"op": "file.write", "target": "a.txt", "input": {"content": "after"}, "options": {"overwrite": true}},
+        {"op": "file.delete", "target": "folder", "options": {"recursive": true}},
+    ]);
+    let done = call(&service, json!({"op": "batch.run", "input": {"steps": steps}}));
+    assert_eq!(done["ok"], true, "{done}");
+    let undo = json!({"op": "history.undo", "input": {"operation": done["operationId"]}});
+    for _ in 0..3 {
+        // The folder comes back first, and then this is in the way.
+        fs::write(root.join("a.txt"), "by hand").expect("it can be written");
+        let refused = call(&service, undo.clone());
+        assert_eq!(refused["error"]["code"], "conflict", "{refused}");
+        assert!(!root.join("folder").exists(), "{refused}");
+    }
+    fs::write(root.join("a.txt"), "after").expect("it can be written");
+    let undone = call(&service, undo);
+    assert_eq!(undone["ok"], true, "{undone}");
+    let without_times = |all: BTreeMap<PathBuf, Facts>| -> Vec<_> {
+        all.into_iter()
+            .map(|(path, (kind, mode, _, content, more))| (path, kind, mode, content, more))
+            .collect()
+    };
+    let found = all_below(&root, Path::new(""));
+    let names: Vec<_> = found.keys().cloned().collect();
+    assert!(without_times(found) == without_times(before), "{names:?}");
+}
+
+#[test]
 fn a_file_that_another_has_replaced_has_its_attributes_again() {
     let world = TestScope::new();
     let (service, root) = (world.boot(), world.root());

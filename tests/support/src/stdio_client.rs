@@ -1,12 +1,9 @@
 //! A small MCP client over lines, for tests: over memory, or over a child process.
 
-use std::process::Child;
-
 use bailiwick::adapters::backend::Backend;
 use bailiwick::adapters::mcp::stdio::{ConversationEnd, converse};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader, duplex, split};
-use tokio::process::{ChildStdin, ChildStdout};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
@@ -49,9 +46,15 @@ impl StdioClient {
     }
 
     /// Speaks to a program over its pipes. Call it in a runtime.
-    pub fn of(program: &mut Child) -> Self {
-        let input = ChildStdin::from_std(program.stdin.take().expect("piped")).expect("a pipe");
-        Self::new(input, ChildStdout::from_std(program.stdout.take().expect("piped")).expect("a pipe"))
+    #[cfg(unix)]
+    pub fn of(program: &mut std::process::Child) -> Self {
+        use std::os::fd::OwnedFd;
+        use tokio::net::unix::pipe;
+
+        let input = OwnedFd::from(program.stdin.take().expect("piped"));
+        let output = OwnedFd::from(program.stdout.take().expect("piped"));
+        let input = pipe::Sender::from_owned_fd(input).expect("a pipe");
+        Self::new(input, pipe::Receiver::from_owned_fd(output).expect("a pipe"))
     }
 
     /// Writes bytes as they are.

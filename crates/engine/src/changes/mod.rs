@@ -14,6 +14,6 @@ pub use reads::{
     basis, content_of_version, has_read, has_written, note, refuse_unknown, see, warn_of_changes,
 };
 pub use restore::{
-    RestoreOutput, RestoredFile, not_kept, restore_changes, restore_changes_after, restore_version,
+    RestoreOutput, RestoredFile, not_kept, release, restore_changes, restore_changes_after, restore_version,
 };
 pub use restore_tree::{apply_whole, check_origin};

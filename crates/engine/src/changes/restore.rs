@@ -155,6 +155,13 @@ pub fn restore_version(
     restore(cx, permit, vec![target], Vec::new())
 }
 
+/// Gives the room back that changes took which were kept whole. For when all that was asked for is back: if something else
+/// fails, they are made again, and have to be known then.
+pub fn release(cx: &Context, changes: &[FoundRecord]) {
+    let store = VersionStore::below(&cx.service.dirs.state);
+    changes.iter().filter(|it| !it.record.relocations.is_empty()).for_each(|it| store.release(it));
+}
+
 fn by_changes(permit: &Permit, changes: &[FoundRecord]) -> Result<Vec<RestoreTarget>, Failure> {
     let judged = |path: &str| permit.resolve_writable(&RawPath(path.to_owned()));
     let mut targets: Vec<RestoreTarget> = Vec::new();

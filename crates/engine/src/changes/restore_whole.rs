@@ -6,7 +6,7 @@ use bailiwick_policy::{Permit, PermittedPath};
 use bailiwick_providers::file::{
     FileLocation, Locks, Site, Slot, WholeTree, find_place, put_aside, put_back,
 };
-use bailiwick_providers::versions::{FoundRecord, Location, Relocation, StoredFile, VersionStore};
+use bailiwick_providers::versions::{FoundRecord, Location, Relocation, StoredFile};
 
 use super::keep::{Undo, has_undo_begun, whole_file};
 use super::restore::{RestoreOutput, RestoredFile, changed_since, not_kept, site};
@@ -86,8 +86,6 @@ pub fn restore_whole(
         done.push(step);
     }
     let ((), undo_id) = undo.settle(result)?;
-    // All of it is back; the room is free for other things.
-    VersionStore::below(&cx.service.dirs.state).release(found);
     Ok(RestoreOutput { files, undo_id, more_files: None, dry_run })
 }
 

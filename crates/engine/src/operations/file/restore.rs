@@ -1,6 +1,8 @@
 //! `file.restore`: take a change back, or bring back an earlier version of a file.
 
-use crate::changes::{RestoreOutput, check_origin, not_kept, restore_changes, restore_version, scope_key};
+use crate::changes::{
+    RestoreOutput, check_origin, not_kept, release, restore_changes, restore_version, scope_key,
+};
 use crate::registry::prelude::*;
 use bailiwick_providers::versions::VersionStore;
 
@@ -65,7 +67,11 @@ impl RunBlocking for Op {
                 let found = store.record(scope_key(permit), undo_id);
                 let found = [found.ok_or_else(|| not_kept("that change"))?];
                 check_origin(cx, &found, permit.common().dry_run)?;
-                restore_changes(cx, permit, &found)
+                let restored = restore_changes(cx, permit, &found)?;
+                if !restored.dry_run {
+                    release(cx, &found);
+                }
+                Ok(restored)
             }
             (Some(_), None) => {
                 Err(Failure::invalid("target", "an `undoId` names its files, so there is no target")

@@ -1,13 +1,13 @@
 //! `history.undo`: take back what operations changed, one or all since a time.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 
 use serde_json::Value;
 
 use super::query;
 use crate::changes::{
-    RestoredFile, check_origin, not_kept, restore_changes, restore_changes_after, scope_key,
+    RestoredFile, check_origin, not_kept, release, restore_changes, restore_changes_after, scope_key,
 };
 use crate::registry::prelude::*;
 use bailiwick_contract::{ErrorCode, Transport, id, time};
@@ -155,6 +155,9 @@ impl RunBlocking for Op {
             }
             undo_ids.extend(restored.undo_id);
         }
+        if !dry_run {
+            release(cx, &changes);
+        }
         let more = output.more_files.map_or(0, |more| usize::try_from(more).unwrap_or(usize::MAX / 2));
         cx.summarize(format!(
             "{} taken back, {}",
@@ -268,15 +271,22 @@ fn is_among(failure: &Failure, several: &Failure) -> bool {
     all.is_some_and(|all| all.iter().any(|it| Some(&it["path"]) == failure.details.get("path")))
 }
 
-/// Leaves out what was taken back by an undo that was cut off later: it had begun with the changes before.
+/// Leaves out what was taken back by an undo that was cut off later: it had begun with the changes before. What an undo that
+/// failed has taken back and made again is as that has left it.
 fn not_done_before(cx: &Context, permit: &Permit, mut changes: Vec<FoundRecord>) -> Vec<FoundRecord> {
     let Some(oldest) = changes.last() else { return changes };
     let since_ms = id::began_ms(&oldest.record.undo_id).unwrap_or_default();
     let own: HashSet<String> = changes.iter().map(|it| it.record.undo_id.clone()).collect();
     let (mut later, mut taken_back, mut done) = (HashSet::new(), HashSet::new(), HashSet::new());
-    VersionStore::below(&cx.service.dirs.state).changes_since(scope_key(permit), since_ms, i64::MAX, |it| {
+    // The newest change that takes each back.
+    let mut by: HashMap<String, String> = HashMap::new();
+    let store = VersionStore::below(&cx.service.dirs.state);
+    store.changes_since(scope_key(permit), since_ms, i64::MAX, |it| {
         if cx.cancel.check().is_err() {
             return ControlFlow::Break(());
+        }
+        for id in &it.takes_back {
+            by.entry(id.clone()).or_insert_with(|| it.undo_id.clone());
         }
         // An undo that is taken back itself, now or before, does not count.
         if !it.takes_back.is_empty() && !own.contains(&it.undo_id) && !taken_back.contains(&it.undo_id) {
@@ -288,6 +298,17 @@ fn not_done_before(cx: &Context, permit: &Permit, mut changes: Vec<FoundRecord>)
         ControlFlow::Continue(false)
     });
     changes.retain(|it| !done.contains(&it.record.undo_id));
+    for change in changes.iter_mut().filter(|it| !it.record.relocations.is_empty()) {
+        let mut again = change.record.undo_id.as_str();
+        while let Some(next) = by.get(again).and_then(|undo| by.get(undo)) {
+            again = next;
+        }
+        if again != change.record.undo_id
+            && let Some(found) = store.record(scope_key(permit), again)
+        {
+            *change = found;
+        }
+    }
     changes
 }
 
