@@ -9,6 +9,7 @@ use support::needs::{lacks_full_sandbox, require_program};
 use support::patience::eventually;
 use support::scope::TestScope;
 use support::service::TestService;
+use support::temporary::TemporaryFolder;
 use support::tray::TrayProgram;
 
 fn host(desktop: &Desktop, policy: Value) -> TestService {
@@ -101,6 +102,14 @@ async fn icons_that_the_scope_does_not_show_and_those_of_bailiwick_s_surrounding
     let refused = select(&host_of(json!({})), terminal.icon(), json!({})).await;
     assert_eq!(refused["error"]["details"]["rule"], "terminal-windows", "{refused:#}");
     assert!(terminal.is_silent());
+    drop(terminal);
+    // As a client that has started Bailiwick.
+    let (folder, program) = (TemporaryFolder::new(), support::program());
+    let child = folder.path().join(program.file_name().expect("a name"));
+    let client = TrayProgram::with_child(&desktop.bus(), ["chat", "Chat", ""], Some(&child));
+    let refused = select(&host_of(json!({})), client.icon(), json!({})).await;
+    assert_eq!(refused["error"]["details"]["rule"], "bailiwick-windows", "{refused:#}");
+    assert!(client.is_silent());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

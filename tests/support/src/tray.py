@@ -1,10 +1,16 @@
 """A status icon with a menu for tests, and what keeps the list of such icons: it prints what it receives, a line each."""
 
+import shutil
+import subprocess
 import sys
 
 from gi.repository import Gio, GLib
 
 NAME, TITLE, MARK = sys.argv[1:4]
+if len(sys.argv) > 4:
+    # A child whose program has this path, which ends with this program.
+    shutil.copy("/bin/cat", sys.argv[4])
+    child = subprocess.Popen([sys.argv[4]], stdin=subprocess.PIPE)
 WATCHER = "org.kde.StatusNotifierWatcher"
 XML = """<node>
 <interface name="org.kde.StatusNotifierWatcher">

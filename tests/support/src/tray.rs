@@ -1,6 +1,7 @@
 //! A program with a status icon that prints what it receives.
 
 use std::io::{BufRead, BufReader};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
@@ -19,9 +20,15 @@ pub struct TrayProgram {
 
 impl TrayProgram {
     /// Starts it on a bus, with what it calls its icon, the icon's title, and what is behind the label of one entry.
-    pub fn start(bus: &str, [name, title, mark]: [&str; 3]) -> Self {
+    pub fn start(bus: &str, names: [&str; 3]) -> Self {
+        Self::with_child(bus, names, None)
+    }
+
+    /// As [`TrayProgram::start`], with a child whose program has this path.
+    pub fn with_child(bus: &str, [name, title, mark]: [&str; 3], child: Option<&Path>) -> Self {
         let mut program = Command::new("/usr/bin/python3")
             .args(["-c", include_str!("tray.py"), name, title, mark])
+            .args(child)
             .env_clear()
             .env("LC_ALL", "C.UTF-8")
             .env("DBUS_SESSION_BUS_ADDRESS", bus)

@@ -170,12 +170,12 @@ pub fn may_pass(failure: &Failure) -> bool {
     failure.details.contains_key("disk") || [Cancelled, ProviderUnavailable, Timeout].contains(&failure.code)
 }
 
-/// Removes a lock that a killed process has left without anything that it stands for, of a batch or a command.
+/// Removes the lock of a batch or a command that a killed process has left without its journal or note.
 fn remove_unused_lock(folder: &Path, name: &str) {
     let Some(id) = name.strip_suffix(".lock").filter(|id| id::is_id(id)) else { return };
     let is_used = || [id.to_owned(), format!("{id}.command")].iter().any(|name| folder.join(name).exists());
     let facts = fs::symlink_metadata(folder.join(name));
-    // The lock is taken first, and what it stands for is written then.
+    // The lock is taken first, then the journal or note is written.
     let is_left = facts.and_then(|facts| facts.modified()).is_ok_and(|at| is_older(at, ABANDONED_AFTER));
     if is_left
         && !is_used()
@@ -202,11 +202,11 @@ mod tests {
     use bailiwick_platform::fs::remove_tree;
 
     #[test]
-    fn a_lock_that_stands_for_nothing_goes_once_it_is_old() {
+    fn a_lock_without_its_journal_goes_once_it_is_old() {
         let state = std::env::temp_dir().join(format!("bailiwick-journal-{}", id::new_id()));
         let folder = folder(&state);
         create_private_dir(&folder).expect("made");
-        // As a kill between the lock and what it stands for leaves it, or one before the lock is removed.
+        // As a kill between the lock and its journal leaves it, or one before the lock is removed.
         let left = |age| {
             let path = folder.join(lock_name(&id::new_id()));
             let file = fs::File::create(&path).expect("made");

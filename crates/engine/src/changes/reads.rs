@@ -1,4 +1,4 @@
-//! What clients have read and written, so that each is told of what others have changed since, and edits are merged with it.
+//! What clients have read and written, so that each learns what others have changed since, and edits are merged with that.
 
 use super::keep::scope_key;
 use crate::registry::Context;

@@ -12,7 +12,7 @@ pub struct ChangeWatch {
 }
 
 impl ChangeWatch {
-    /// Creates one for what tells nobody when it is drawn on: anything may have changed whenever it is asked.
+    /// Creates one for a system that does not report drawing: anything may have changed whenever it is asked.
     pub(super) fn of_silent() -> Self {
         Self {
             #[cfg(target_os = "linux")]

@@ -104,6 +104,15 @@ impl Bench {
     }
 
     /// Takes the next connection of the host.
+    /// Sends a request by a new connection to the proxy, and takes it as the host does. Returns the program's end and the host's.
+    async fn begin(&self, request: &str) -> (TcpStream, TcpStream) {
+        let mut client = self.connect().await;
+        client.write_all(request.as_bytes()).await.expect("sent");
+        let mut host = self.accept().await;
+        let _ = head(&mut host).await;
+        (client, host)
+    }
+
     async fn accept(&self) -> TcpStream {
         tokio::time::timeout(LONG, self.host.accept()).await.expect("in time").expect("accepted").0
     }
@@ -415,10 +424,7 @@ async fn an_approval_is_asked_for_again_on_a_connection_that_was_kept() {
     let bench = Bench::new(&[&["127.0.0.1"]]).await;
     let to = format!("asked.test:{}", bench.port);
     let request = format!("GET http://{to}/ HTTP/1.1\r\nHost: {to}\r\n\r\n");
-    let mut client = bench.connect().await;
-    client.write_all(request.as_bytes()).await.expect("sent");
-    let mut host = bench.accept().await;
-    let _ = head(&mut host).await;
+    let (mut client, mut host) = bench.begin(&request).await;
     host.write_all(OK.as_bytes()).await.expect("sent");
     expect(&mut client, OK).await;
     client.write_all(request.as_bytes()).await.expect("sent");
@@ -453,10 +459,7 @@ async fn only_what_was_asked_for_is_the_answer_to_the_next_request() {
         let bench = Bench::new(&[&["127.0.0.1"]]).await;
         let to = format!("good.test:{}", bench.port);
         let request = format!("GET http://{to}/ HTTP/1.1\r\nHost: {to}\r\n\r\n");
-        let mut client = bench.connect().await;
-        client.write_all(request.as_bytes()).await.expect("sent");
-        let mut host = bench.accept().await;
-        let _ = head(&mut host).await;
+        let (mut client, mut host) = bench.begin(&request).await;
         host.write_all(answer.as_bytes()).await.expect("sent");
         expect(&mut client, expected).await;
         assert_eq!(rest(&mut host).await, "", "{answer:?}");
@@ -470,10 +473,7 @@ async fn an_answer_in_chunks_is_written_again_and_the_connection_kept() {
     let bench = Bench::new(&[&["127.0.0.1"]]).await;
     let to = format!("good.test:{}", bench.port);
     let request = format!("GET http://{to}/ HTTP/1.1\r\nHost: {to}\r\n\r\n");
-    let mut client = bench.connect().await;
-    client.write_all(request.as_bytes()).await.expect("sent");
-    let mut host = bench.accept().await;
-    let _ = head(&mut host).await;
+    let (mut client, mut host) = bench.begin(&request).await;
     let start = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n";
     // In two parts, the second of which has what a program need not see.
     host.write_all(format!("{start}A;x=\"y\"\r\n01234").as_bytes()).await.expect("sent");
@@ -493,10 +493,7 @@ async fn a_host_that_ends_a_kept_connection_is_connected_to_again_once() {
     let bench = Bench::new(&[&["127.0.0.1"]]).await;
     let to = format!("good.test:{}", bench.port);
     let request = format!("GET http://{to}/ HTTP/1.1\r\nHost: {to}\r\n\r\n");
-    let mut client = bench.connect().await;
-    client.write_all(request.as_bytes()).await.expect("sent");
-    let mut host = bench.accept().await;
-    let _ = head(&mut host).await;
+    let (mut client, mut host) = bench.begin(&request).await;
     host.write_all(OK.as_bytes()).await.expect("sent");
     expect(&mut client, OK).await;
     // While nothing is asked for: whether the proxy has seen it or not.

@@ -22,7 +22,7 @@ pub(in crate::screen) struct DrawingWatch {
 }
 
 impl DrawingWatch {
-    /// Begins to hear of what is drawn on a screen, and in a window wherever that is; `None` where the server tells nobody.
+    /// Begins to watch what is drawn on a screen, and in a window wherever that is; `None` where the server does not report it.
     pub(super) fn open(
         address: &Address,
         sources: &Sources,
@@ -70,7 +70,7 @@ impl DrawingWatch {
         for number in &self.damages {
             self.server.connection.damage_subtract(*number, x11rb::NONE, x11rb::NONE)?;
         }
-        // What is drawn once this was answered is told again.
+        // What is drawn after the answer is reported again.
         self.server.connection.get_input_focus()?.reply()?;
         Ok(true)
     }

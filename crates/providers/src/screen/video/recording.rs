@@ -24,7 +24,7 @@ const QUANTIZERS: [u8; 2] = [24, 44];
 const KEY_SPAN: Duration = Duration::from_secs(10);
 /// How long it takes to notice that it is to end.
 const NOTICE: Duration = Duration::from_millis(100);
-/// A picture is taken after so long although nothing was heard: of a window that others cover, drawing may not be told.
+/// How long after the last picture one is taken although nothing was reported: drawing in a covered window may not be.
 const LONGEST_REST: Duration = Duration::from_secs(10);
 
 /// What is recorded.
@@ -120,7 +120,7 @@ pub enum RecordingError {
 /// Records into a file, and returns it.
 ///
 /// # Errors
-/// See [`RecordingError`]. What ends it after the first picture is none.
+/// See [`RecordingError`]. What ends it after the first picture is an end, not an error.
 pub fn record<W: Write + Seek>(order: &RecordingOrder, out: W) -> Result<(Recording, W), RecordingError> {
     let (RecordingTarget::Display(id) | RecordingTarget::Window(id)) = &order.target;
     // Before the first picture, so that nothing is missed.
