@@ -14,6 +14,7 @@ pub use bailiwick_policy as policy;
 pub use bailiwick_providers as providers;
 
 // The order of these lines is the layering: a module may use only the modules above it (`tests/it/architecture.rs`).
+mod text_layout;
 mod installation;
 mod scope_setup;
 mod past_requests;

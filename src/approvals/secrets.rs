@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use bailiwick_contract::time::rfc3339;
+use bailiwick_contract::time::{now_ms, rfc3339};
 use bailiwick_contract::{Cancel, Capability, ErrorCode, Failure, Secret};
 use bailiwick_platform::launch::kept::{Control, ControlError};
 use bailiwick_policy::{CapabilityStatus, Scopes};
@@ -18,9 +18,13 @@ use bailiwick_providers::terminal::Screens;
 
 use crate::installation::home::Home;
 use crate::installation::running::prompts_to_answer;
+use crate::installation::text::one_line;
 
 /// How many of the last lines of a process are shown.
 const SHOWN_LINES: usize = 4;
+/// How much of a line or of a command is shown, in characters.
+const SHOWN_CHARS: usize = 300;
+
 /// What waits for the user.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -71,8 +75,69 @@ pub fn secrets(home: &Home, scopes: &Scopes) -> Result<Vec<PendingPrompt>, Failu
     Ok(answerable.map(|(prompt, process)| PendingPrompt { prompt, process }).collect())
 }
 
+/// Returns who asks for what. Everything that a client or a program chose is in a line of its own, and cannot
+/// leave it.
+pub fn described(screens: &Screens, it: &PendingPrompt) -> String {
+    let PendingPrompt { prompt, process } = it;
+    let facts = &process.facts;
+    let client = prompt
+        .client
+        .as_deref()
+        .map_or_else(String::new, |client| format!("; it calls itself \u{201c}{}\u{201d}", clipped(client)));
+    let age_s = (now_ms() - facts.started_at_ms).max(0) / 1_000;
+    let has_terminal = if facts.has_terminal { ", with a terminal" } else { "" };
+    let mut text = format!(
+        "\nA client asks you for a secret, to give it to a process.\n\n\
+         \x20 scope     {}\n\
+         \x20 command   {}\n\
+         \x20 process   {}, started {age_s} s ago by {}{has_terminal}\n\
+         \x20 asked by  {}, over {}{client}\n\
+         \x20 its words {}\n",
+        clipped(&prompt.scope),
+        clipped(&facts.preview),
+        facts.id,
+        clipped(&facts.caller),
+        clipped(&prompt.caller),
+        clipped(&prompt.transport),
+        prompt.text.quoted(),
+    );
+    for (at, line) in last_lines(screens, process).iter().enumerate() {
+        let label = if at == 0 { "it shows" } else { "" };
+        text.push_str(&format!("  {label:<9} | {}\n", clipped(line)));
+    }
+    text.push_str(
+        "\nThe words and the command are the client's. What you type goes to that process\n\
+         alone: no client, file or log of Bailiwick gets it. What the process does with\n\
+         it is up to the process.\n\n",
+    );
+    text
+}
+
+/// Returns a line of the list.
+pub fn listed(it: &PendingPrompt) -> String {
+    let PendingPrompt { prompt, process } = it;
+    let minutes = (prompt.expires_at_ms - now_ms()).max(0) / 60_000;
+    format!(
+        "{}  secret {} for `{}` in scope {}, asked by {}; {minutes} min left\n",
+        prompt.id,
+        prompt.text.quoted(),
+        clipped(&process.facts.preview),
+        clipped(&prompt.scope),
+        clipped(&prompt.caller),
+    )
+}
+
+/// Shows text from elsewhere: on one line, not longer than a person reads.
+fn clipped(text: &str) -> String {
+    let shown = one_line(text);
+    match shown.char_indices().nth(SHOWN_CHARS) {
+        Some((at, _)) => format!("{}\u{2026}", &shown[..at]),
+        None => shown,
+    }
+}
+
 /// Returns the last lines that a process has printed: what it asks for, as a rule.
-pub fn last_lines(screens: &Screens, process: &Arc<Process>) -> Vec<String> {
+fn last_lines(screens: &Screens, process: &Arc<Process>) -> Vec<String> {
     let lines = if process.facts.has_terminal {
         let cancel = Cancel::after(Duration::from_secs(5));
         let shown = screens.look(process, &cancel, |screen, _| screen.picture(100_000).lines);

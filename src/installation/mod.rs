@@ -6,7 +6,6 @@
 
 pub mod bounded_run;
 pub mod child;
-pub mod columns;
 pub mod editor;
 pub mod home;
 pub mod host;

@@ -10,10 +10,9 @@ use bailiwick_history::Filter;
 
 use super::home::Home;
 use super::known_token::known;
+use super::local_time::{DAY_MS, span_ms};
 use super::text::{one_line, with_nearest};
 
-/// A day, in milliseconds.
-pub const DAY_MS: i64 = 86_400_000;
 /// Tokens that expire within so many days are said to expire soon.
 pub const SOON_DAYS: i64 = 7;
 
@@ -240,14 +239,8 @@ pub fn expiry(when: &str, now: i64) -> Result<i64, Failure> {
         Failure::invalid("--expires", format!("`{}` {problem}", one_line(when)))
             .hint("Use a number of days (30d) or hours (8h), or a date (2027-01-31).")
     };
-    let span = |suffix: char, unit_ms: i64| {
-        let number: i64 = when.strip_suffix(suffix)?.parse().ok()?;
-        (1..=100_000).contains(&number).then(|| now + number * unit_ms)
-    };
-    let at = span('d', DAY_MS)
-        .or_else(|| span('h', 3_600_000))
-        .or_else(|| parse_rfc3339(when))
-        .ok_or_else(|| wrong("is not a time"))?;
+    let span = span_ms(when).filter(|ms| *ms > 0 && when.ends_with(['d', 'h']));
+    let at = span.map(|ms| now + ms).or_else(|| parse_rfc3339(when)).ok_or_else(|| wrong("is not a time"))?;
     // A leap day that does not exist would be another day when read back.
     if when.len() == 10 && !rfc3339(at).starts_with(when) {
         return Err(wrong("is not a day"));

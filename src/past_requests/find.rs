@@ -6,9 +6,9 @@ use bailiwick_contract::{ErrorCode, Failure, id};
 use bailiwick_history::{Entry, Filter, Page};
 
 use super::undo_state::{KeptChanges, UndoState};
-use crate::installation::columns::cut;
 use crate::installation::home::Home;
 use crate::installation::text::one_line;
+use crate::text_layout::columns::cut;
 
 /// How many operations are checked to count them, or to find one by the end of its id.
 pub const COUNTED: usize = 20_000;

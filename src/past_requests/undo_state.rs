@@ -12,9 +12,7 @@ use bailiwick_policy::storage_key;
 use bailiwick_providers::versions::VersionStore;
 
 use crate::installation::home::Home;
-use crate::installation::local_time::day_and_time;
-
-const DAY_MS: i64 = 24 * 3_600 * 1_000;
+use crate::installation::local_time::{DAY_MS, day_and_time};
 
 /// Whether an operation can be taken back.
 #[derive(Debug, Clone, PartialEq, Eq)]

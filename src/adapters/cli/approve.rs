@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 use serde_json::json;
 
 use bailiwick_config::Config;
-use bailiwick_contract::time::{now_ms, rfc3339};
+use bailiwick_contract::time::rfc3339;
 use bailiwick_contract::{ErrorCode, Failure};
 use bailiwick_platform::tty::{Line, Tty};
 use bailiwick_policy::{OwnFolders, Scopes};
@@ -24,9 +24,10 @@ use super::printer::{Paint, Printer, Report, failure_text, one_line, paint, prin
 use super::scope;
 use crate::adapters::http::ApprovalForm;
 use crate::approvals::output::{ApproveListOutput, ApproveOutput};
-use crate::approvals::secrets::{self, PendingPrompt, deliver, last_lines, not_claimed, secrets, unreadable};
+use crate::approvals::secrets::{self, PendingPrompt, deliver, not_claimed, secrets, unreadable};
 use crate::approvals::ticket::{self as approve_ticket, Answer, ApprovedRules, apply_rules};
 use crate::installation::home::Home;
+use crate::installation::local_time::span_ms;
 use crate::installation::running::tickets_to_answer;
 use crate::installation::runtime;
 
@@ -34,9 +35,6 @@ use crate::installation::runtime;
 const PEEK_EVERY: Duration = Duration::from_millis(20);
 /// After so many checks all that waits is read again, since a process that ends changes no file.
 const PEEKS: u32 = 25;
-/// How much of a line or of a command is shown, in characters.
-const SHOWN_CHARS: usize = 300;
-
 /// What is asked. It says what each key does, since nothing is shown of what is typed.
 const QUESTION: &str = "Secret, hidden (Enter alone: later, Ctrl-R: refuse, Ctrl-C: stop): ";
 
@@ -179,9 +177,7 @@ impl Approver {
         // Whatever came before is read once more.
         let mut seen = Change::default();
         if stays {
-            tty.write("Whatever waits for you is asked here; Ctrl-C ends.\n")
-                .await
-                .map_err(|error| terminal_gone(&error))?;
+            say(&tty, "Whatever waits for you is asked here; Ctrl-C ends.\n").await?;
         }
         loop {
             for it in std::mem::take(&mut waiting) {
@@ -223,7 +219,7 @@ impl Approver {
             waiting.retain(|it| !left.iter().any(|id| id == it.id()));
             if !waiting.is_empty() {
                 // The terminal's bell.
-                tty.write("\x07").await.map_err(|error| terminal_gone(&error))?;
+                say(&tty, "\x07").await?;
             }
         }
         Ok(report(&answered, &refused, &left))
@@ -239,7 +235,7 @@ impl Approver {
         .hint("Run `bailiwick approve` in a terminal: it asks for one after another.");
         for it in waiting {
             match it {
-                Item::Secret(it) => text.push_str(&self.described(it)),
+                Item::Secret(it) => text.push_str(&secrets::described(&self.screens, it)),
                 Item::Ticket(ticket) => {
                     text.push_str(&approve_ticket::described(ticket));
                     let preview = self.approvals.preview(&ticket.id);
@@ -268,7 +264,7 @@ impl Approver {
     }
 
     async fn decide_ticket(&self, tty: &Tty, ticket: &Ticket) -> Result<Decision, Failure> {
-        tty.write(&approve_ticket::described(ticket)).await.map_err(|error| terminal_gone(&error))?;
+        say(tty, &approve_ticket::described(ticket)).await?;
         let mut shown = self.show_preview(tty, ticket).await?;
         loop {
             let is_shown =
@@ -279,7 +275,7 @@ impl Approver {
             let typed = tokio::select! {
                 typed = ask(tty, &question) => typed?,
                 () = self.preview_done(ticket), if !is_shown => {
-                    tty.write("\n").await.map_err(|error| terminal_gone(&error))?;
+                    say(tty, "\n").await?;
                     shown = self.show_preview(tty, ticket).await?;
                     continue;
                 }
@@ -291,18 +287,16 @@ impl Approver {
                 Line::Interrupted => return Ok(Decision::Interrupted),
             };
             let Some(answer) = answer else {
-                tty.write("That is none of the answers.\n").await.map_err(|error| terminal_gone(&error))?;
+                say(tty, "That is none of the answers.\n").await?;
                 continue;
             };
             if answer == Answer::Once && commit == Some(PreviewCommit::Pending) {
-                tty.write("The preview has not ended: its changes are not known yet.\n")
-                    .await
-                    .map_err(|error| terminal_gone(&error))?;
+                say(tty, "The preview has not ended: its changes are not known yet.\n").await?;
                 continue;
             }
             return match approve_ticket::answer(&self.home, ticket, answer, shown.as_ref(), change_scope) {
                 Ok(said) => {
-                    tty.write(&format!("{said}\n")).await.map_err(|error| terminal_gone(&error))?;
+                    say(tty, &format!("{said}\n")).await?;
                     Ok(if answer == Answer::Refuse { Decision::Refused } else { Decision::Answered })
                 }
                 Err(failure) => told(tty, &failure).await,
@@ -314,7 +308,7 @@ impl Approver {
     async fn show_preview(&self, tty: &Tty, ticket: &Ticket) -> Result<Option<EffectPreview>, Failure> {
         let preview = self.approvals.preview(&ticket.id);
         if let Some(preview) = &preview {
-            tty.write(&approve_ticket::previewed(preview)).await.map_err(|error| terminal_gone(&error))?;
+            say(tty, &approve_ticket::previewed(preview)).await?;
         }
         Ok(preview)
     }
@@ -350,7 +344,7 @@ impl Approver {
     }
 
     async fn decide_secret(&self, tty: &Tty, it: &PendingPrompt) -> Result<Decision, Failure> {
-        tty.write(&self.described(it)).await.map_err(|error| terminal_gone(&error))?;
+        say(tty, &secrets::described(&self.screens, it)).await?;
         // One question, and what is typed at it is never shown: anyone who expects to be asked for the password types it at
         // the first question there is.
         let mut secret = match ask(tty, QUESTION).await? {
@@ -378,48 +372,11 @@ impl Approver {
         match deliver(it, &secret, claim).await {
             Ok(()) => {
                 let words = format!("{} the process has it.\n\n", paint(Paint::Good, "Sent:"));
-                tty.write(&words).await.map_err(|error| terminal_gone(&error))?;
+                say(tty, &words).await?;
                 Ok(Decision::Answered)
             }
             Err(failure) => told(tty, &failure).await,
         }
-    }
-
-    /// Returns who asks for what. Everything that a client or a program chose is in a line of its own, and cannot
-    /// leave it.
-    fn described(&self, it: &PendingPrompt) -> String {
-        let PendingPrompt { prompt, process } = it;
-        let facts = &process.facts;
-        let client = prompt.client.as_deref().map_or_else(String::new, |client| {
-            format!("; it calls itself \u{201c}{}\u{201d}", clipped(client))
-        });
-        let age_s = (now_ms() - facts.started_at_ms).max(0) / 1_000;
-        let has_terminal = if facts.has_terminal { ", with a terminal" } else { "" };
-        let mut text = format!(
-            "\nA client asks you for a secret, to give it to a process.\n\n\
-             \x20 scope     {}\n\
-             \x20 command   {}\n\
-             \x20 process   {}, started {age_s} s ago by {}{has_terminal}\n\
-             \x20 asked by  {}, over {}{client}\n\
-             \x20 its words {}\n",
-            clipped(&prompt.scope),
-            clipped(&facts.preview),
-            facts.id,
-            clipped(&facts.caller),
-            clipped(&prompt.caller),
-            clipped(&prompt.transport),
-            prompt.text.quoted(),
-        );
-        for (at, line) in last_lines(&self.screens, process).iter().enumerate() {
-            let label = if at == 0 { "it shows" } else { "" };
-            text.push_str(&format!("  {label:<9} | {}\n", clipped(line)));
-        }
-        text.push_str(
-            "\nThe words and the command are the client's. What you type goes to that process\n\
-             alone: no client, file or log of Bailiwick gets it. What the process does with\n\
-             it is up to the process.\n\n",
-        );
-        text
     }
 }
 
@@ -430,7 +387,7 @@ async fn ask(tty: &Tty, question: &str) -> Result<Line, Failure> {
 /// Shows why a prompt could not be answered, and continues with the next.
 async fn told(tty: &Tty, failure: &Failure) -> Result<Decision, Failure> {
     let words = format!("{} {}\n\n", paint(Paint::Bad, "error:"), one_line(&failure.message));
-    tty.write(&words).await.map_err(|error| terminal_gone(&error))?;
+    say(tty, &words).await?;
     Ok(Decision::Later)
 }
 
@@ -447,19 +404,10 @@ fn answer_of(args: &ApproveArgs) -> Result<Option<Answer>, Failure> {
 
 /// Reads a time such as `30m` or `1h`.
 fn milliseconds(time: &str) -> Result<i64, Failure> {
-    let wrong = || {
+    span_ms(time).filter(|ms| (1..=ApprovalDecision::MAX_MS).contains(ms)).ok_or_else(|| {
         Failure::invalid("--for", format!("`{}` is not a time of up to 24h", one_line(time)))
             .hint("Write it as `30m` or `1h`.")
-    };
-    let unit_ms = match time.chars().last() {
-        Some('s') => 1_000,
-        Some('m') => 60_000,
-        Some('h') => 3_600_000,
-        _ => return Err(wrong()),
-    };
-    let count: i64 = time[..time.len() - 1].parse().map_err(|_| wrong())?;
-    let ms = count.checked_mul(unit_ms).filter(|ms| (1..=ApprovalDecision::MAX_MS).contains(ms));
-    ms.ok_or_else(wrong)
+    })
 }
 
 /// Returns the requests of what waits.
@@ -472,7 +420,6 @@ fn tickets_of(waiting: &[Item]) -> Vec<&Ticket> {
 }
 
 fn list(approvals: &Approvals, waiting: &[Item]) -> Report {
-    let now = now_ms();
     let mut text = String::new();
     let tickets = tickets_of(waiting);
     let secrets = waiting.iter().filter_map(|it| match it {
@@ -480,17 +427,7 @@ fn list(approvals: &Approvals, waiting: &[Item]) -> Report {
         Item::Ticket(_) => None,
     });
     text.extend(tickets.iter().map(|ticket| approve_ticket::listed(ticket)));
-    for PendingPrompt { prompt, process } in secrets.clone() {
-        let minutes = (prompt.expires_at_ms - now).max(0) / 60_000;
-        text.push_str(&format!(
-            "{}  secret {} for `{}` in scope {}, asked by {}; {minutes} min left\n",
-            prompt.id,
-            prompt.text.quoted(),
-            clipped(&process.facts.preview),
-            clipped(&prompt.scope),
-            clipped(&prompt.caller),
-        ));
-    }
+    text.extend(secrets.clone().map(secrets::listed));
     let note = match waiting.is_empty() {
         true => {
             text.push_str("Nothing waits for you.\n");
@@ -521,13 +458,8 @@ pub(super) fn report(answered: &[String], refused: &[String], left: &[String]) -
     Report::of(text, &ApproveOutput { ok: true, answered, refused, left })
 }
 
-/// Shows text from elsewhere: on one line, not longer than a person reads.
-fn clipped(text: &str) -> String {
-    let shown = one_line(text);
-    match shown.char_indices().nth(SHOWN_CHARS) {
-        Some((at, _)) => format!("{}\u{2026}", &shown[..at]),
-        None => shown,
-    }
+async fn say(tty: &Tty, text: &str) -> Result<(), Failure> {
+    tty.write(text).await.map_err(|error| terminal_gone(&error))
 }
 
 fn terminal_gone(error: &std::io::Error) -> Failure {

@@ -14,11 +14,11 @@ use bailiwick_providers::approval::{Approvals, EffectPreview, PreviewCommit, Tic
 
 use super::approve::{change_scope, report};
 use super::printer::{Printer, Report, has_colour, one_line};
-use super::table::width;
 use crate::adapters::http::{ApprovalForm, FormEvent, FormQuestion};
 use crate::approvals::ticket::{self as approve_ticket, Answer};
 use crate::installation::home::Home;
 use crate::installation::runtime;
+use crate::text_layout::table::width;
 
 /// How long the link is good.
 const LIFE: Duration = Duration::from_secs(5 * 60);

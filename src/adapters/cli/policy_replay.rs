@@ -4,9 +4,9 @@ use bailiwick_contract::Failure;
 
 use super::args::PolicyTestArgs;
 use super::printer::{Paint, Report, one_line, paint};
-use crate::installation::columns::cut;
 use crate::installation::home::Home;
 use crate::past_requests::replay::{DecisionOutput, ReplayGroupOutput, replay};
+use crate::text_layout::columns::cut;
 
 /// How many groups of one kind are printed; JSON has all.
 const SHOWN_GROUPS: usize = 20;

@@ -4,9 +4,9 @@ use bailiwick_contract::Failure;
 
 use super::args::PolicyUntrustedArgs;
 use super::printer::{Report, one_line};
-use super::table::{Fit, Table};
 use crate::approvals::untrusted::{PolicyUntrustedOutput, untrusted};
 use crate::installation::home::Home;
+use crate::text_layout::table::{Fit, Table};
 
 /// Lists the reads, or forgets those of a caller.
 ///

@@ -15,12 +15,12 @@ use bailiwick_contract::Failure;
 use bailiwick_platform::tty;
 
 use super::args::ColorWhen;
-use super::fold::{folded, folded_to};
-use super::table::width;
+use crate::text_layout::fold::{folded, folded_to};
+use crate::text_layout::table::width;
 
-pub use super::fold::labelled;
-pub use super::table::{Fit, Table, table};
 pub use crate::installation::text::{one_line, printable, to_user, with_nearest};
+pub use crate::text_layout::fold::labelled;
+pub use crate::text_layout::table::{Fit, Table, table};
 
 /// How wide help is where there is no terminal.
 const HELP_COLUMNS: usize = 80;

@@ -9,9 +9,10 @@ use super::ask;
 use super::printer::{Fit, Printer, Report, Table, one_line};
 use crate::installation::home::Home;
 use crate::installation::known_token::known;
+use crate::installation::local_time::{DAY_MS, ago};
 use crate::installation::tokens::{
-    self, DAY_MS, SOON_DAYS, ShownToken, TokenCodeOutput, TokenListOutput, TokenRevokeOutput,
-    TokenShownOutput, TokenState, expiry, facts, last_used, rights, state,
+    self, SOON_DAYS, ShownToken, TokenCodeOutput, TokenListOutput, TokenRevokeOutput, TokenShownOutput,
+    TokenState, expiry, facts, last_used, rights, state,
 };
 
 /// Runs one of the commands.
@@ -189,34 +190,6 @@ fn expires(record: &TokenRecord, now: i64) -> String {
     }
 }
 
-fn ago(ms: i64) -> String {
-    match ms {
-        ..60_000 => "just now".to_owned(),
-        60_000..3_600_000 => format!("{} min ago", ms / 60_000),
-        3_600_000..172_800_000 => format!("{} h ago", ms / 3_600_000),
-        _ => format!("{} days ago", ms / DAY_MS),
-    }
-}
-
 fn date(at: &str) -> &str {
     at.split('T').next().unwrap_or(at)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_time_since_a_use_is_said_in_the_largest_unit_that_tells() {
-        for (ms, said) in [
-            (0, "just now"),
-            (-5, "just now"),
-            (61_000, "1 min ago"),
-            (3_600_000, "1 h ago"),
-            (47 * 3_600_000, "47 h ago"),
-            (3 * DAY_MS, "3 days ago"),
-        ] {
-            assert_eq!(ago(ms), said);
-        }
-    }
 }

@@ -11,24 +11,14 @@ impl ValueEnum for ClientKind {
     }
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
-        let (name, help) = match self {
-            Self::ClaudeDesktop => ("claude-desktop", "Claude Desktop"),
-            Self::ClaudeCode => ("claude-code", "Claude Code"),
-            Self::Codex => ("codex", "Codex"),
-            Self::VsCode => ("vscode", "Visual Studio Code"),
-            Self::Cursor => ("cursor", "Cursor"),
-            Self::Windsurf => ("windsurf", "Windsurf"),
-            Self::Zed => ("zed", "Zed"),
-            Self::Gemini => ("gemini", "Gemini CLI"),
-            Self::Qwen => ("qwen", "Qwen Code"),
-            Self::OpenCode => ("opencode", "opencode"),
-            Self::Continue => ("continue", "Continue, in an editor"),
-            Self::ContinueCli => ("cn", "Continue's program `cn`"),
-            Self::Goose => ("goose", "goose"),
-            Self::Cline => ("cline", "Cline, in Visual Studio Code"),
-            Self::Junie => ("junie", "Junie, in JetBrains editors"),
-            Self::LmStudio => ("lm-studio", "LM Studio"),
-            Self::Generic => ("generic", "Any other client that reads a JSON file with `mcpServers`"),
+        let facts = self.facts();
+        let help = match self {
+            Self::Continue => "Continue, in an editor",
+            Self::ContinueCli => "Continue's program `cn`",
+            Self::Cline => "Cline, in Visual Studio Code",
+            Self::Junie => "Junie, in JetBrains editors",
+            Self::Generic => "Any other client that reads a JSON file with `mcpServers`",
+            _ => facts.title,
         };
         let alias = match self {
             Self::VsCode => Some("vs-code"),
@@ -39,6 +29,6 @@ impl ValueEnum for ClientKind {
             Self::LmStudio => Some("lmstudio"),
             _ => None,
         };
-        Some(PossibleValue::new(name).help(help).aliases(alias))
+        Some(PossibleValue::new(facts.id).help(help).aliases(alias))
     }
 }

@@ -8,13 +8,13 @@ use bailiwick_history::{HistoryReadError, Tail};
 use super::super::args::RowFilter;
 use super::super::live::line;
 use super::super::printer::Printer;
-use super::super::table::width;
 use super::views::{filter, unknown_scope};
 use crate::installation::home::Home;
 use crate::installation::runtime;
 use crate::past_requests::event::Event;
 use crate::past_requests::find::read;
 use crate::past_requests::output::EntryOutput;
+use crate::text_layout::table::width;
 
 /// How often is looked for what came.
 const LOOK_EVERY: Duration = Duration::from_millis(400);

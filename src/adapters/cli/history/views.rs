@@ -11,7 +11,6 @@ use super::super::printer::{
     Fit, Paint, Printer, Report, Table, one_line, paint, printable, table, with_nearest,
 };
 use super::follow::follow;
-use crate::installation::columns::cut;
 use crate::installation::home::Home;
 use crate::installation::local_time::{day_and_time, since};
 use crate::past_requests::find::{began_ms, find_entry, read, short_id, template, undo_of};
@@ -21,6 +20,7 @@ use crate::past_requests::output::{
 };
 use crate::past_requests::routes::{self, CountedRoutes};
 use crate::past_requests::undo_state::{KeptChanges, UndoState};
+use crate::text_layout::columns::cut;
 
 /// Shows a view.
 ///

@@ -3,9 +3,9 @@
 use bailiwick_contract::time::parse_rfc3339;
 
 use super::super::printer::{Paint, one_line, paint};
-use crate::installation::columns::{columns, cut, cut_front};
 use crate::installation::local_time::day_and_time;
 use crate::past_requests::event::{Event, RequestState};
+use crate::text_layout::columns::{columns, cut, cut_front};
 
 /// Below so many columns who asked and how long it took are left out.
 const NARROW: usize = 60;

@@ -3,10 +3,10 @@
 use bailiwick_contract::time::{now_ms, rfc3339};
 
 use super::super::printer::Printer;
-use super::super::table::width;
 use super::line::line;
 use crate::past_requests::event::{Event, RequestState};
 use crate::past_requests::live::TellEvents;
+use crate::text_layout::table::width;
 
 /// How many requests are shown one by one at each look.
 const SHOWN_EACH_LOOK: usize = 20;

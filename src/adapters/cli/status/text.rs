@@ -5,13 +5,13 @@ use serde_json::Value;
 use bailiwick_config::Config;
 
 use super::super::printer::{Paint, labelled, one_line, paint};
-use super::super::table::{Fit, Table, table};
 use crate::client_settings::connection::Connection;
 use crate::diagnosis::live_clients::{LiveClients, RECENT_MINUTES};
 use crate::diagnosis::status::{Situation, StatusOutput};
 use crate::installation::home::Home;
 use crate::installation::running::RunningNote;
 use crate::scope_setup::scope_words::{ScopeState, in_short};
+use crate::text_layout::table::{Fit, Table, table};
 
 /// Lays out what was found.
 pub fn text(home: &Home, found: &Situation, details: bool) -> String {

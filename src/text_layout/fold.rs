@@ -1,7 +1,7 @@
 //! Text for people, folded between words to the width of their terminal. Must not write anything itself.
 
+use super::columns::columns;
 use super::table::width;
-use crate::installation::columns::columns;
 
 /// How far the text of a labelled line is in.
 const INDENT: usize = 16;

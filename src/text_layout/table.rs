@@ -6,7 +6,7 @@ use std::env;
 
 use bailiwick_platform::tty;
 
-use crate::installation::columns::{columns, cut};
+use super::columns::{columns, cut};
 
 /// How narrow a column becomes before others go.
 const MIN_CUT: usize = 8;
