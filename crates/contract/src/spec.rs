@@ -121,7 +121,7 @@ pub enum Threads {
     Held,
 }
 
-/// Everything that is fixed about one operation. There is no default: every field is a decision.
+/// Everything that is fixed about one operation. What decides who may do it, and to what, has no default: see [`OperationSpec::USUAL`].
 #[derive(Debug, Clone, Copy)]
 pub struct OperationSpec {
     /// The stable dotted name, `family.verb`.
@@ -153,6 +153,41 @@ pub struct OperationSpec {
 }
 
 impl OperationSpec {
+    /// What most operations have in common: they run on every platform, honour no further option, and end within 30 seconds on a
+    /// thread of their own; the history keeps none of their fields. All else has to be said: as it is here nobody may
+    /// do it, and it is not compiled into the registry.
+    pub const USUAL: Self = Self {
+        name: "",
+        summary: "",
+        details: "",
+        capabilities: &[&[]],
+        effect: Effect::RunsCode,
+        target: TargetRule::None,
+        scope: ScopeNeed::In(&[]),
+        platforms: &[],
+        options: &[],
+        timeout_seconds: 30,
+        threads: Threads::Blocking,
+        audited_fields: &[],
+        example: "",
+    };
+
+    /// Returns whether everything is said that [`OperationSpec::USUAL`] leaves out. A target of none is said by leaving it out.
+    pub const fn is_whole(&self) -> bool {
+        let mut at = 0;
+        while at < self.capabilities.len() {
+            if self.capabilities[at].is_empty() {
+                return false;
+            }
+            at += 1;
+        }
+        let has_scope = match self.scope {
+            ScopeNeed::In(types) => !types.is_empty(),
+            ScopeNeed::Optional => true,
+        };
+        has_scope && !self.name.is_empty() && !self.summary.is_empty() && !self.example.is_empty()
+    }
+
     /// Returns the family: the part of the name before the dot.
     pub fn family(&self) -> &'static str {
         self.name.split_once('.').map_or(self.name, |(family, _)| family)

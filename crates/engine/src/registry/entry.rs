@@ -278,6 +278,7 @@ impl Entry {
         run: RunForm,
         attempt: Option<AttemptFunction>,
     ) -> Self {
+        const { assert!(O::SPEC.is_whole(), "the operation leaves something out that has no default") };
         Self {
             spec,
             alias_of,

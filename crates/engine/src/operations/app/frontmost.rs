@@ -24,17 +24,12 @@ impl Operation for Op {
     const SPEC: OperationSpec = OperationSpec {
         name: "app.frontmost",
         summary: "Show the app that the user works in",
-        details: "",
         capabilities: &[&[Capability::WindowRead]],
         effect: Effect::ReadOnly,
         target: TargetRule::None,
         scope: ScopeNeed::DESKTOP,
-        platforms: &[],
-        options: &[],
-        timeout_seconds: 30,
-        threads: Threads::Blocking,
-        audited_fields: &[],
         example: r#"{"op":"app.frontmost"}"#,
+        ..OperationSpec::USUAL
     };
     type Input = NoFields;
     type Options = NoFields;

@@ -42,10 +42,10 @@ impl Operation for Op {
         scope: ScopeNeed::FOLDER,
         platforms: &["linux"],
         options: &[CommonOption::DryRun],
-        timeout_seconds: 30,
         threads: Threads::Async,
         audited_fields: &["command", "display", "label", "maxRunSeconds", "timeoutSeconds", "dryRun"],
         example: r#"{"op":"app.launch","input":{"command":["npm","start"]}}"#,
+        ..OperationSpec::USUAL
     };
     type Input = Input;
     type Options = Options;

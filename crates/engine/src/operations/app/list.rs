@@ -71,12 +71,8 @@ impl Operation for Op {
         effect: Effect::ReadOnly,
         target: TargetRule::None,
         scope: ScopeNeed::DESKTOP,
-        platforms: &[],
-        options: &[],
-        timeout_seconds: 30,
-        threads: Threads::Blocking,
-        audited_fields: &[],
         example: r#"{"op":"app.list"}"#,
+        ..OperationSpec::USUAL
     };
     type Input = NoFields;
     type Options = NoFields;

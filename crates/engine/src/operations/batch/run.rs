@@ -87,12 +87,12 @@ impl Operation for Op {
         effect: Effect::Destroys,
         target: TargetRule::None,
         scope: ScopeNeed::FOLDER,
-        platforms: &[],
         options: &[CommonOption::TimeoutSeconds],
         timeout_seconds: 600,
         threads: Threads::Held,
         audited_fields: &["onFail"],
         example: r#"{"op":"batch.run","input":{"steps":[{"op":"file.move","target":"a.txt","input":{"to":"b.txt"}}],"verify":[{"op":"file.read","target":"b.txt","expect":{"content":{"contains":"hello"}}}]}}"#,
+        ..OperationSpec::USUAL
     };
     type Input = Input;
     type Options = Options;

@@ -28,12 +28,9 @@ impl Operation for Op {
         effect: Effect::Destroys,
         target: TARGET,
         scope: ScopeNeed::DESKTOP,
-        platforms: &[],
         options: &[CommonOption::DryRun],
-        timeout_seconds: 30,
-        threads: Threads::Blocking,
-        audited_fields: &[],
         example: r#"{"op":"clipboard.clear"}"#,
+        ..OperationSpec::USUAL
     };
     type Input = NoFields;
     type Options = NoFields;

@@ -68,12 +68,9 @@ impl Operation for Op {
         effect: Effect::ReadOnly,
         target: TARGET,
         scope: ScopeNeed::DESKTOP,
-        platforms: &[],
-        options: &[],
-        timeout_seconds: 30,
-        threads: Threads::Blocking,
         audited_fields: &["type"],
         example: r#"{"op":"clipboard.get"}"#,
+        ..OperationSpec::USUAL
     };
     type Input = Input;
     type Options = NoFields;

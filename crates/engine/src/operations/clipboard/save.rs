@@ -33,12 +33,8 @@ impl Operation for Op {
         effect: Effect::ReadOnly,
         target: TARGET,
         scope: ScopeNeed::DESKTOP,
-        platforms: &[],
-        options: &[],
-        timeout_seconds: 30,
-        threads: Threads::Blocking,
-        audited_fields: &[],
         example: r#"{"op":"clipboard.save"}"#,
+        ..OperationSpec::USUAL
     };
     type Input = NoFields;
     type Options = NoFields;

@@ -33,12 +33,9 @@ impl Operation for Op {
         effect: Effect::Destroys,
         target: TARGET,
         scope: ScopeNeed::DESKTOP,
-        platforms: &[],
         options: &[CommonOption::DryRun],
-        timeout_seconds: 30,
-        threads: Threads::Blocking,
-        audited_fields: &[],
         example: r#"{"op":"clipboard.set","input":{"text":"Hello"}}"#,
+        ..OperationSpec::USUAL
     };
     type Input = Input;
     type Options = NoFields;

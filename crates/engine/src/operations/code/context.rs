@@ -226,12 +226,10 @@ impl Operation for Op {
         effect: Effect::ReadOnly,
         target: TargetRule::PathOrRoot(Access::Read),
         scope: ScopeNeed::FOLDER,
-        platforms: &[],
-        options: &[],
-        timeout_seconds: 30,
         threads: Threads::Async,
         audited_fields: &["budget", "include"],
         example: r#"{"op":"code.context","options":{"budget":1000}}"#,
+        ..OperationSpec::USUAL
     };
     type Input = NoFields;
     type Options = Options;

@@ -118,12 +118,10 @@ impl Operation for Op {
         effect: Effect::ReadOnly,
         target: TargetRule::PathOrRoot(Access::Read),
         scope: ScopeNeed::FOLDER,
-        platforms: &[],
         options: &[CommonOption::Cursor],
-        timeout_seconds: 30,
-        threads: Threads::Blocking,
         audited_fields: &["depth", "kinds", "maxResults"],
         example: r#"{"op":"code.outline","target":"src/main.rs"}"#,
+        ..OperationSpec::USUAL
     };
     type Input = NoFields;
     type Options = Options;

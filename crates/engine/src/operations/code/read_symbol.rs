@@ -128,12 +128,9 @@ impl Operation for Op {
         effect: Effect::ReadOnly,
         target: TargetRule::PathOrRoot(Access::Read),
         scope: ScopeNeed::FOLDER,
-        platforms: &[],
-        options: &[],
-        timeout_seconds: 30,
-        threads: Threads::Blocking,
         audited_fields: &["name", "kind", "line"],
         example: r#"{"op":"code.read_symbol","target":"src/config.rs","input":{"name":"Config.load"}}"#,
+        ..OperationSpec::USUAL
     };
     type Input = Input;
     type Options = Options;

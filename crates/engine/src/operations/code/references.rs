@@ -138,12 +138,10 @@ impl Operation for Op {
         effect: Effect::ReadOnly,
         target: TargetRule::PathOrRoot(Access::Search),
         scope: ScopeNeed::FOLDER,
-        platforms: &[],
         options: &[CommonOption::Cursor],
-        timeout_seconds: 30,
-        threads: Threads::Blocking,
         audited_fields: &["name", "roles", "languages", "glob", "maxResults"],
         example: r#"{"op":"code.references","input":{"name":"parse_config"},"options":{"roles":["call"]}}"#,
+        ..OperationSpec::USUAL
     };
     type Input = Input;
     type Options = Options;

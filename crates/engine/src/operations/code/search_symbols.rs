@@ -151,12 +151,10 @@ impl Operation for Op {
         effect: Effect::ReadOnly,
         target: TargetRule::PathOrRoot(Access::Search),
         scope: ScopeNeed::FOLDER,
-        platforms: &[],
         options: &[CommonOption::Cursor],
-        timeout_seconds: 30,
-        threads: Threads::Blocking,
         audited_fields: &["query", "match", "kinds", "languages", "glob", "maxResults"],
         example: r#"{"op":"code.search_symbols","input":{"query":"Config.load"},"options":{"kinds":["method"]}}"#,
+        ..OperationSpec::USUAL
     };
     type Input = Input;
     type Options = Options;

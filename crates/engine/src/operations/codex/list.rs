@@ -67,11 +67,8 @@ impl Operation for Op {
         target: TargetRule::None,
         scope: ScopeNeed::FOLDER,
         platforms: &["linux"],
-        options: &[],
-        timeout_seconds: 30,
-        threads: Threads::Blocking,
-        audited_fields: &[],
         example: r#"{"op":"codex.list"}"#,
+        ..OperationSpec::USUAL
     };
     type Input = NoFields;
     type Options = NoFields;

@@ -78,10 +78,10 @@ impl Operation for Op {
         scope: ScopeNeed::FOLDER,
         platforms: &["linux"],
         options: &[CommonOption::Cursor, CommonOption::Detail],
-        timeout_seconds: 30,
         threads: Threads::Async,
         audited_fields: &["steps", "cursor", "detail", "maxOutputBytes"],
         example: r#"{"op":"codex.read","target":"01JD0000000000000000000000"}"#,
+        ..OperationSpec::USUAL
     };
     type Input = NoFields;
     type Options = Options;

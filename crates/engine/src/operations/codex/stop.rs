@@ -47,11 +47,11 @@ impl Operation for Op {
         target: TargetRule::Id("the processId"),
         scope: ScopeNeed::FOLDER,
         platforms: &["linux"],
-        options: &[],
         timeout_seconds: 45,
         threads: Threads::Async,
         audited_fields: &["graceSeconds", "timeoutSeconds"],
         example: r#"{"op":"codex.stop","target":"01JD0000000000000000000000"}"#,
+        ..OperationSpec::USUAL
     };
     type Input = NoFields;
     type Options = Options;

@@ -68,7 +68,6 @@ impl Operation for Op {
         effect: Effect::RunsCode,
         target: TargetRule::PathOrRoot(Access::Write),
         scope: ScopeNeed::FOLDER,
-        platforms: &[],
         options: &[CommonOption::DryRun, CommonOption::Detail],
         timeout_seconds: 45,
         threads: Threads::Async,
@@ -82,6 +81,7 @@ impl Operation for Op {
             "detail",
         ],
         example: r#"{"op":"command.run","input":{"command":["git","status","--short"]}}"#,
+        ..OperationSpec::USUAL
     };
     type Input = Input;
     type Options = Options;

@@ -72,12 +72,10 @@ impl Operation for Op {
         effect: Effect::ReadOnly,
         target: TargetRule::None,
         scope: ScopeNeed::Optional,
-        platforms: &[],
-        options: &[],
-        timeout_seconds: 30,
         threads: Threads::Async,
         audited_fields: &["include", "family"],
         example: r#"{"op":"computer.info","input":{"include":["operations"],"family":"file"}}"#,
+        ..OperationSpec::USUAL
     };
     type Input = Input;
     type Options = NoFields;

@@ -22,12 +22,11 @@ impl Operation for Op {
         effect: Effect::Destroys,
         target: TargetRule::Path(Access::Read),
         scope: ScopeNeed::FOLDER,
-        platforms: &[],
         options: &[CommonOption::DryRun],
         timeout_seconds: 120,
-        threads: Threads::Blocking,
         audited_fields: &["to", "ifExists", "withoutUndo"],
         example: r#"{"op":"file.copy","target":"old.md","input":{"to":"copy.md"}}"#,
+        ..OperationSpec::USUAL
     };
     type Input = Input;
     type Options = Options;

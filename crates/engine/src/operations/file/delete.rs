@@ -54,12 +54,11 @@ impl Operation for Op {
         effect: Effect::Destroys,
         target: TargetRule::Path(Access::Write),
         scope: ScopeNeed::FOLDER,
-        platforms: &[],
         options: &[CommonOption::DryRun],
         timeout_seconds: 120,
-        threads: Threads::Blocking,
         audited_fields: &["recursive", "withoutUndo"],
         example: r#"{"op":"file.delete","target":"old.md"}"#,
+        ..OperationSpec::USUAL
     };
     type Input = NoFields;
     type Options = Options;

@@ -131,12 +131,10 @@ impl Operation for Op {
         effect: Effect::ReadOnly,
         target: TargetRule::PathOrRoot(Access::Read),
         scope: ScopeNeed::FOLDER,
-        platforms: &[],
         options: &[CommonOption::Cursor, CommonOption::Detail],
-        timeout_seconds: 30,
-        threads: Threads::Blocking,
         audited_fields: &["pattern", "fuzzy", "kind", "sort", "maxResults"],
         example: r#"{"op":"file.find","input":{"pattern":"*.md"}}"#,
+        ..OperationSpec::USUAL
     };
     type Input = Input;
     type Options = Options;

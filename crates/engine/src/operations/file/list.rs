@@ -94,12 +94,10 @@ impl Operation for Op {
         effect: Effect::ReadOnly,
         target: TargetRule::PathOrRoot(Access::Read),
         scope: ScopeNeed::FOLDER,
-        platforms: &[],
         options: &[CommonOption::Cursor, CommonOption::Detail],
-        timeout_seconds: 30,
-        threads: Threads::Blocking,
         audited_fields: &["depth", "maxResults", "includeIgnored", "includeHidden"],
         example: r#"{"op":"file.list","target":"src"}"#,
+        ..OperationSpec::USUAL
     };
     type Input = NoFields;
     type Options = Options;

@@ -53,12 +53,10 @@ impl Operation for Op {
         effect: Effect::Writes,
         target: TargetRule::Path(Access::Write),
         scope: ScopeNeed::FOLDER,
-        platforms: &[],
         options: &[CommonOption::DryRun],
-        timeout_seconds: 30,
-        threads: Threads::Blocking,
         audited_fields: &["parents", "withoutUndo"],
         example: r#"{"op":"file.mkdir","target":"src/new","options":{"parents":true}}"#,
+        ..OperationSpec::USUAL
     };
     type Input = NoFields;
     type Options = Options;

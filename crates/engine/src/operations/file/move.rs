@@ -71,12 +71,10 @@ impl Operation for Op {
         effect: Effect::Destroys,
         target: TargetRule::Path(Access::Write),
         scope: ScopeNeed::FOLDER,
-        platforms: &[],
         options: &[CommonOption::DryRun],
-        timeout_seconds: 30,
-        threads: Threads::Blocking,
         audited_fields: &["to", "ifExists", "withoutUndo"],
         example: r#"{"op":"file.move","target":"old.md","input":{"to":"new.md"}}"#,
+        ..OperationSpec::USUAL
     };
     type Input = Input;
     type Options = Options;

@@ -239,12 +239,11 @@ impl Operation for Op {
         effect: Effect::Destroys,
         target: TargetRule::PathOrRoot(Access::Write),
         scope: ScopeNeed::FOLDER,
-        platforms: &[],
         options: &[CommonOption::DryRun],
         timeout_seconds: 60,
-        threads: Threads::Blocking,
         audited_fields: &["atomic", "ifVersion", "allowEmpty", "check", "withoutUndo"],
         example: r#"{"op":"file.patch","target":"notes.md","input":{"edits":[{"old":"hello","new":"goodbye"}]}}"#,
+        ..OperationSpec::USUAL
     };
     type Input = Input;
     type Options = Options;

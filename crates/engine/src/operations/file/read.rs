@@ -117,10 +117,7 @@ impl Operation for Op {
         effect: Effect::ReadOnly,
         target: TargetRule::Path(Access::Read),
         scope: ScopeNeed::FOLDER,
-        platforms: &[],
         options: &[CommonOption::Cursor],
-        timeout_seconds: 30,
-        threads: Threads::Blocking,
         audited_fields: &[
             "startLine",
             "endLine",
@@ -133,6 +130,7 @@ impl Operation for Op {
             "image",
         ],
         example: r#"{"op":"file.read","target":"README.md","options":{"startLine":1,"endLine":40}}"#,
+        ..OperationSpec::USUAL
     };
     type Input = NoFields;
     type Options = Options;

@@ -97,12 +97,10 @@ impl Operation for Op {
         effect: Effect::ReadOnly,
         target: TargetRule::None,
         scope: ScopeNeed::FOLDER,
-        platforms: &[],
         options: &[CommonOption::Cursor],
-        timeout_seconds: 30,
-        threads: Threads::Blocking,
         audited_fields: &["paths", "startLine", "endLine", "maxBytes", "encoding", "lineNumbers", "anchors"],
         example: r#"{"op":"file.read_many","input":{"paths":["README.md","src/main.rs"]}}"#,
+        ..OperationSpec::USUAL
     };
     type Input = Input;
     type Options = Options;

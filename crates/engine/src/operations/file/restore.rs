@@ -40,12 +40,11 @@ impl Operation for Op {
         effect: Effect::Destroys,
         target: TargetRule::PathOrRoot(Access::Write),
         scope: ScopeNeed::FOLDER,
-        platforms: &[],
         options: &[CommonOption::DryRun],
         timeout_seconds: 60,
-        threads: Threads::Blocking,
         audited_fields: &["undoId", "version", "ifVersion"],
         example: r#"{"op":"file.restore","input":{"undoId":"01JD0000000000000000000000"}}"#,
+        ..OperationSpec::USUAL
     };
     type Input = Input;
     type Options = Options;

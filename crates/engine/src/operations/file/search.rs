@@ -150,12 +150,10 @@ impl Operation for Op {
         effect: Effect::ReadOnly,
         target: TargetRule::PathOrRoot(Access::Search),
         scope: ScopeNeed::FOLDER,
-        platforms: &[],
         options: &[CommonOption::Cursor],
-        timeout_seconds: 30,
-        threads: Threads::Blocking,
         audited_fields: &["query", "literal", "glob", "types", "filesOnly", "countOnly", "maxResults"],
         example: r#"{"op":"file.search","input":{"query":"TODO"},"options":{"literal":true}}"#,
+        ..OperationSpec::USUAL
     };
     type Input = Input;
     type Options = Options;

@@ -60,12 +60,9 @@ impl Operation for Op {
         effect: Effect::ReadOnly,
         target: TargetRule::PathOrRoot(Access::Read),
         scope: ScopeNeed::FOLDER,
-        platforms: &[],
-        options: &[],
-        timeout_seconds: 30,
-        threads: Threads::Blocking,
         audited_fields: &["hash"],
         example: r#"{"op":"file.stat","target":"README.md"}"#,
+        ..OperationSpec::USUAL
     };
     type Input = NoFields;
     type Options = Options;

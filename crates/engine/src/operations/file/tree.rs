@@ -82,12 +82,10 @@ impl Operation for Op {
         effect: Effect::ReadOnly,
         target: TargetRule::PathOrRoot(Access::Read),
         scope: ScopeNeed::FOLDER,
-        platforms: &[],
         options: &[CommonOption::Detail],
-        timeout_seconds: 30,
-        threads: Threads::Blocking,
         audited_fields: &["depth", "maxEntries"],
         example: r#"{"op":"file.tree","options":{"depth":2}}"#,
+        ..OperationSpec::USUAL
     };
     type Input = NoFields;
     type Options = Options;

@@ -87,12 +87,11 @@ impl Operation for Op {
         effect: Effect::ReadOnly,
         target: TargetRule::Path(Access::Read),
         scope: ScopeNeed::FOLDER,
-        platforms: &[],
         options: &[CommonOption::Cursor],
-        timeout_seconds: 30,
         threads: Threads::Async,
         audited_fields: &["revision", "startLine", "endLine"],
         example: r#"{"op":"git.blame","target":"README.md","options":{"startLine":1,"endLine":20}}"#,
+        ..OperationSpec::USUAL
     };
     type Input = Input;
     type Options = Options;

@@ -69,17 +69,15 @@ impl Operation for Op {
     const SPEC: OperationSpec = OperationSpec {
         name: "git.branch_list",
         summary: "List branches with what they follow",
-        details: "",
         capabilities: &[&[Capability::GitRead, Capability::FsRead]],
         effect: Effect::ReadOnly,
         target: TargetRule::PathOrRoot(Access::Read),
         scope: ScopeNeed::FOLDER,
-        platforms: &[],
         options: &[CommonOption::Cursor],
-        timeout_seconds: 30,
         threads: Threads::Async,
         audited_fields: &["remotes"],
         example: r#"{"op":"git.branch_list"}"#,
+        ..OperationSpec::USUAL
     };
     type Input = NoFields;
     type Options = Options;

@@ -101,12 +101,11 @@ impl Operation for Op {
         effect: Effect::ReadOnly,
         target: TargetRule::PathOrRoot(Access::Read),
         scope: ScopeNeed::FOLDER,
-        platforms: &[],
         options: &[CommonOption::Cursor],
-        timeout_seconds: 30,
         threads: Threads::Async,
         audited_fields: &["since", "untracked"],
         example: r#"{"op":"git.changes","input":{"since":"main"}}"#,
+        ..OperationSpec::USUAL
     };
     type Input = Input;
     type Options = Options;

@@ -64,12 +64,11 @@ impl Operation for Op {
         effect: Effect::Writes,
         target: TargetRule::PathOrRoot(Access::Read),
         scope: ScopeNeed::FOLDER,
-        platforms: &[],
         options: &[CommonOption::DryRun],
-        timeout_seconds: 30,
         threads: Threads::Async,
         audited_fields: &["message", "ifHead", "dryRun"],
         example: r#"{"op":"git.commit","input":{"message":"docs: say how to begin"}}"#,
+        ..OperationSpec::USUAL
     };
     type Input = Input;
     type Options = NoFields;

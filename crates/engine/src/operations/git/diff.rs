@@ -72,12 +72,11 @@ impl Operation for Op {
         effect: Effect::ReadOnly,
         target: TargetRule::PathOrRoot(Access::Read),
         scope: ScopeNeed::FOLDER,
-        platforms: &[],
         options: &[CommonOption::Cursor],
-        timeout_seconds: 30,
         threads: Threads::Async,
         audited_fields: &["staged", "from", "to", "context", "statOnly"],
         example: r#"{"op":"git.diff","input":{"staged":true}}"#,
+        ..OperationSpec::USUAL
     };
     type Input = Input;
     type Options = Options;

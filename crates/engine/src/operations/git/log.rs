@@ -118,9 +118,7 @@ impl Operation for Op {
         effect: Effect::ReadOnly,
         target: TargetRule::PathOrRoot(Access::Read),
         scope: ScopeNeed::FOLDER,
-        platforms: &[],
         options: &[CommonOption::Cursor, CommonOption::Detail],
-        timeout_seconds: 30,
         threads: Threads::Async,
         audited_fields: &[
             "from",
@@ -133,6 +131,7 @@ impl Operation for Op {
             "firstParent",
         ],
         example: r#"{"op":"git.log","options":{"maxResults":5}}"#,
+        ..OperationSpec::USUAL
     };
     type Input = Input;
     type Options = Options;

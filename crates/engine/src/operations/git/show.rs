@@ -90,12 +90,11 @@ impl Operation for Op {
         effect: Effect::ReadOnly,
         target: TargetRule::PathOrRoot(Access::Read),
         scope: ScopeNeed::FOLDER,
-        platforms: &[],
         options: &[CommonOption::Cursor],
-        timeout_seconds: 30,
         threads: Threads::Async,
         audited_fields: &["revision", "content", "base64", "context", "statOnly"],
         example: r#"{"op":"git.show","input":{"revision":"HEAD"}}"#,
+        ..OperationSpec::USUAL
     };
     type Input = Input;
     type Options = Options;

@@ -47,12 +47,11 @@ impl Operation for Op {
         effect: Effect::Writes,
         target: TargetRule::PathOrRoot(Access::Read),
         scope: ScopeNeed::FOLDER,
-        platforms: &[],
         options: &[CommonOption::DryRun],
-        timeout_seconds: 30,
         threads: Threads::Async,
         audited_fields: &["paths", "all", "dryRun"],
         example: r#"{"op":"git.stage","input":{"paths":["README.md"]}}"#,
+        ..OperationSpec::USUAL
     };
     type Input = Input;
     type Options = NoFields;

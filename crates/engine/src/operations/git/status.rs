@@ -95,12 +95,11 @@ impl Operation for Op {
         effect: Effect::ReadOnly,
         target: TargetRule::PathOrRoot(Access::Read),
         scope: ScopeNeed::FOLDER,
-        platforms: &[],
         options: &[CommonOption::Cursor],
-        timeout_seconds: 30,
         threads: Threads::Async,
         audited_fields: &["untracked"],
         example: r#"{"op":"git.status"}"#,
+        ..OperationSpec::USUAL
     };
     type Input = NoFields;
     type Options = Options;

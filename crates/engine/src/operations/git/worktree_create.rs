@@ -54,12 +54,12 @@ impl Operation for Op {
         effect: Effect::Writes,
         target: TargetRule::PathOrRoot(Access::Read),
         scope: ScopeNeed::FOLDER,
-        platforms: &[],
         options: &[CommonOption::DryRun],
         timeout_seconds: 300,
         threads: Threads::Async,
         audited_fields: &["path", "branch", "from", "dryRun"],
         example: r#"{"op":"git.worktree_create","input":{"path":"trees/fix-typo","branch":"fix-typo"}}"#,
+        ..OperationSpec::USUAL
     };
     type Input = Input;
     type Options = NoFields;

@@ -55,17 +55,14 @@ impl Operation for Op {
     const SPEC: OperationSpec = OperationSpec {
         name: "git.worktree_list",
         summary: "List the working trees of a repository",
-        details: "",
         capabilities: &[&[Capability::GitRead, Capability::FsRead]],
         effect: Effect::ReadOnly,
         target: TargetRule::PathOrRoot(Access::Read),
         scope: ScopeNeed::FOLDER,
-        platforms: &[],
         options: &[CommonOption::Cursor],
-        timeout_seconds: 30,
         threads: Threads::Async,
-        audited_fields: &[],
         example: r#"{"op":"git.worktree_list"}"#,
+        ..OperationSpec::USUAL
     };
     type Input = NoFields;
     type Options = NoFields;

@@ -115,12 +115,12 @@ impl Operation for Op {
         effect: Effect::Destroys,
         target: TargetRule::PathOrRoot(Access::Read),
         scope: ScopeNeed::FOLDER,
-        platforms: &[],
         options: &[CommonOption::DryRun],
         timeout_seconds: 300,
         threads: Threads::Async,
         audited_fields: &["path", "force", "dryRun"],
         example: r#"{"op":"git.worktree_remove","input":{"path":"trees/fix-typo"}}"#,
+        ..OperationSpec::USUAL
     };
     type Input = Input;
     type Options = Options;

@@ -69,12 +69,10 @@ impl Operation for Op {
         effect: Effect::ReadOnly,
         target: TargetRule::None,
         scope: ScopeNeed::In(&[ScopeType::Folder, ScopeType::Computer]),
-        platforms: &[],
         options: &[CommonOption::Cursor],
-        timeout_seconds: 30,
-        threads: Threads::Blocking,
         audited_fields: &["query", "limit", "op", "since"],
         example: r#"{"op":"history.failed_replay","options":{"limit":5}}"#,
+        ..OperationSpec::USUAL
     };
     type Input = query::QueryInput;
     type Options = Options;

@@ -37,12 +37,8 @@ impl Operation for Op {
         effect: Effect::ReadOnly,
         target: TargetRule::Id("an operation's id"),
         scope: ScopeNeed::In(&[ScopeType::Folder, ScopeType::Computer]),
-        platforms: &[],
-        options: &[],
-        timeout_seconds: 30,
-        threads: Threads::Blocking,
-        audited_fields: &[],
         example: r#"{"op":"history.get","target":"01JD0000000000000000000000"}"#,
+        ..OperationSpec::USUAL
     };
     type Input = NoFields;
     type Options = NoFields;

@@ -48,12 +48,10 @@ impl Operation for Op {
         effect: Effect::ReadOnly,
         target: TargetRule::None,
         scope: ScopeNeed::In(&[ScopeType::Folder, ScopeType::Computer]),
-        platforms: &[],
         options: &[CommonOption::Cursor, CommonOption::Detail],
-        timeout_seconds: 30,
-        threads: Threads::Blocking,
         audited_fields: &["query", "limit", "mine"],
         example: r#"{"op":"history.last"}"#,
+        ..OperationSpec::USUAL
     };
     type Input = QueryInput;
     type Options = Options;

@@ -104,12 +104,10 @@ impl Operation for Op {
         effect: Effect::ReadOnly,
         target: TargetRule::None,
         scope: ScopeNeed::In(&[ScopeType::Folder, ScopeType::Computer]),
-        platforms: &[],
         options: &[CommonOption::Cursor],
-        timeout_seconds: 30,
-        threads: Threads::Blocking,
         audited_fields: &["query", "limit"],
         example: r#"{"op":"history.sessions"}"#,
+        ..OperationSpec::USUAL
     };
     type Input = QueryInput;
     type Options = LimitOptions;

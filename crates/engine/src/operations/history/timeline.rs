@@ -54,12 +54,10 @@ impl Operation for Op {
         effect: Effect::ReadOnly,
         target: TargetRule::None,
         scope: ScopeNeed::In(&[ScopeType::Folder, ScopeType::Computer]),
-        platforms: &[],
         options: &[CommonOption::Cursor, CommonOption::Detail],
-        timeout_seconds: 30,
-        threads: Threads::Blocking,
         audited_fields: &["query", "limit", "op", "ok", "code", "since", "until", "caller", "session"],
         example: r#"{"op":"history.timeline","options":{"limit":20,"ok":false}}"#,
+        ..OperationSpec::USUAL
     };
     type Input = QueryInput;
     type Options = Options;

@@ -90,12 +90,11 @@ impl Operation for Op {
         effect: Effect::Destroys,
         target: TargetRule::None,
         scope: ScopeNeed::FOLDER,
-        platforms: &[],
         options: &[CommonOption::DryRun],
         timeout_seconds: 120,
-        threads: Threads::Blocking,
         audited_fields: &["operation", "since", "until", "callers", "shared"],
         example: r#"{"op":"history.undo","input":{"operation":"01JD0000000000000000000000"}}"#,
+        ..OperationSpec::USUAL
     };
     type Input = Input;
     type Options = NoFields;

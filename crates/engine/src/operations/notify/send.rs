@@ -74,10 +74,9 @@ impl Operation for Op {
         scope: ScopeNeed::DESKTOP,
         platforms: &["linux"],
         options: &[CommonOption::DryRun],
-        timeout_seconds: 30,
-        threads: Threads::Blocking,
         audited_fields: &["title", "urgency"],
         example: r#"{"op":"notify.send","input":{"title":"Build done","body":"3 tests fail."}}"#,
+        ..OperationSpec::USUAL
     };
     type Input = Input;
     type Options = NoFields;

@@ -57,7 +57,6 @@ impl Operation for Op {
         effect: Effect::RunsCode,
         target: TargetRule::PathOrRoot(Access::Write),
         scope: ScopeNeed::FOLDER,
-        platforms: &[],
         options: &[CommonOption::DryRun, CommonOption::Detail],
         timeout_seconds: 45,
         threads: Threads::Async,
@@ -72,6 +71,7 @@ impl Operation for Op {
             "detail",
         ],
         example: r#"{"op":"package.run","input":{"script":"test"}}"#,
+        ..OperationSpec::USUAL
     };
     type Input = Input;
     type Options = Options;

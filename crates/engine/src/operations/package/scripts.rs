@@ -46,12 +46,8 @@ impl Operation for Op {
         effect: Effect::ReadOnly,
         target: TargetRule::PathOrRoot(Access::Read),
         scope: ScopeNeed::FOLDER,
-        platforms: &[],
-        options: &[],
-        timeout_seconds: 30,
-        threads: Threads::Blocking,
-        audited_fields: &[],
         example: r#"{"op":"package.scripts"}"#,
+        ..OperationSpec::USUAL
     };
     type Input = NoFields;
     type Options = NoFields;

@@ -47,9 +47,7 @@ impl Operation for Op {
         effect: Effect::RunsCode,
         target: TargetRule::PathOrRoot(Access::Write),
         scope: ScopeNeed::FOLDER,
-        platforms: &[],
         options: &[CommonOption::DryRun],
-        timeout_seconds: 30,
         threads: Threads::Async,
         audited_fields: &[
             "script",
@@ -63,6 +61,7 @@ impl Operation for Op {
             "dryRun",
         ],
         example: r#"{"op":"package.start","input":{"script":"dev"}}"#,
+        ..OperationSpec::USUAL
     };
     type Input = Input;
     type Options = Options;

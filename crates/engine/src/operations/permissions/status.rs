@@ -55,12 +55,8 @@ impl Operation for Op {
         effect: Effect::ReadOnly,
         target: TargetRule::OptionalId("the id of a display; default the primary one"),
         scope: ScopeNeed::DESKTOP,
-        platforms: &[],
-        options: &[],
-        timeout_seconds: 30,
-        threads: Threads::Blocking,
-        audited_fields: &[],
         example: r#"{"op":"permissions.status"}"#,
+        ..OperationSpec::USUAL
     };
     type Input = NoFields;
     type Options = NoFields;

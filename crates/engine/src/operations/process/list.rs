@@ -88,12 +88,10 @@ impl Operation for Op {
         effect: Effect::ReadOnly,
         target: TargetRule::None,
         scope: ScopeNeed::FOLDER,
-        platforms: &[],
         options: &[CommonOption::Cursor],
-        timeout_seconds: 30,
-        threads: Threads::Blocking,
         audited_fields: &["status"],
         example: r#"{"op":"process.list"}"#,
+        ..OperationSpec::USUAL
     };
     type Input = NoFields;
     type Options = Options;

@@ -154,12 +154,10 @@ impl Operation for Op {
         effect: Effect::ReadOnly,
         target: TargetRule::Id("the processId"),
         scope: ScopeNeed::FOLDER,
-        platforms: &[],
         options: &[CommonOption::Cursor],
-        timeout_seconds: 30,
-        threads: Threads::Blocking,
         audited_fields: &["from", "tail", "since", "stream", "stripAnsi", "view", "cursor", "maxOutputBytes"],
         example: r#"{"op":"process.read","target":"01JD0000000000000000000000","options":{"tail":20}}"#,
+        ..OperationSpec::USUAL
     };
     type Input = NoFields;
     type Options = Options;

@@ -45,12 +45,10 @@ impl Operation for Op {
         effect: Effect::RunsCode,
         target: TargetRule::Id("the processId"),
         scope: ScopeNeed::FOLDER,
-        platforms: &[],
-        options: &[],
-        timeout_seconds: 30,
         threads: Threads::Async,
         audited_fields: &["rows", "columns"],
         example: r#"{"op":"process.resize","target":"01JD0000000000000000000000","input":{"rows":40,"columns":120}}"#,
+        ..OperationSpec::USUAL
     };
     type Input = Input;
     type Options = NoFields;

@@ -47,9 +47,7 @@ impl Operation for Op {
         effect: Effect::RunsCode,
         target: TargetRule::PathOrRoot(Access::Write),
         scope: ScopeNeed::FOLDER,
-        platforms: &[],
         options: &[CommonOption::DryRun],
-        timeout_seconds: 30,
         threads: Threads::Async,
         audited_fields: &[
             "command",
@@ -61,6 +59,7 @@ impl Operation for Op {
             "dryRun",
         ],
         example: r#"{"op":"process.start","input":{"command":["npm","run","dev"],"label":"dev server"}}"#,
+        ..OperationSpec::USUAL
     };
     type Input = Input;
     type Options = Options;

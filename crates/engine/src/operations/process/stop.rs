@@ -72,12 +72,11 @@ impl Operation for Op {
         effect: Effect::Destroys,
         target: TargetRule::OptionalId("the processId"),
         scope: ScopeNeed::FOLDER,
-        platforms: &[],
-        options: &[],
         timeout_seconds: 45,
         threads: Threads::Async,
         audited_fields: &["signal", "all", "graceSeconds", "timeoutSeconds"],
         example: r#"{"op":"process.stop","target":"01JD0000000000000000000000"}"#,
+        ..OperationSpec::USUAL
     };
     type Input = Input;
     type Options = Options;

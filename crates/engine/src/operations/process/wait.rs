@@ -121,12 +121,12 @@ impl Operation for Op {
         effect: Effect::ReadOnly,
         target: TargetRule::OptionalId("the processId of the conditions that name none"),
         scope: ScopeNeed::FOLDER,
-        platforms: &[],
         options: &[CommonOption::Detail],
         timeout_seconds: 45,
         threads: Threads::Held,
         audited_fields: &["any", "all", "timeoutSeconds", "detail"],
         example: r#"{"op":"process.wait","input":{"any":[{"until":"time","seconds":0.1}]}}"#,
+        ..OperationSpec::USUAL
     };
     type Input = Input;
     type Options = NoFields;

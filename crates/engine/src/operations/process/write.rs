@@ -76,12 +76,11 @@ impl Operation for Op {
         effect: Effect::RunsCode,
         target: TargetRule::Id("the processId"),
         scope: ScopeNeed::FOLDER,
-        platforms: &[],
-        options: &[],
         timeout_seconds: 45,
         threads: Threads::Held,
         audited_fields: &["close", "timeoutSeconds"],
         example: r#"{"op":"process.write","target":"01JD0000000000000000000000","input":{"text":"yes","keys":["Enter"]}}"#,
+        ..OperationSpec::USUAL
     };
     type Input = Input;
     type Options = NoFields;

@@ -20,12 +20,9 @@ impl Operation for Op {
         effect: Effect::Captures,
         target: TargetRule::Display,
         scope: ScopeNeed::DESKTOP,
-        platforms: &[],
-        options: &[],
-        timeout_seconds: 30,
-        threads: Threads::Blocking,
         audited_fields: AUDITED,
         example: r#"{"op":"screen.capture","target":"primary","options":{"maxWidth":1280}}"#,
+        ..OperationSpec::USUAL
     };
     type Input = NoFields;
     type Options = Options;

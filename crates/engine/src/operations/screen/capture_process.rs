@@ -29,12 +29,9 @@ impl Operation for Op {
         effect: Effect::Captures,
         target: TargetRule::ProcessWindow,
         scope: ScopeNeed::DESKTOP,
-        platforms: &[],
-        options: &[],
-        timeout_seconds: 30,
-        threads: Threads::Blocking,
         audited_fields: AUDITED,
         example: r#"{"op":"screen.capture_process","target":"firefox"}"#,
+        ..OperationSpec::USUAL
     };
     type Input = NoFields;
     type Options = Options;

@@ -20,12 +20,9 @@ impl Operation for Op {
         effect: Effect::Captures,
         target: TargetRule::Window,
         scope: ScopeNeed::DESKTOP,
-        platforms: &[],
-        options: &[],
-        timeout_seconds: 30,
-        threads: Threads::Blocking,
         audited_fields: AUDITED,
         example: r#"{"op":"screen.capture_window","target":":0/0x1a00003"}"#,
+        ..OperationSpec::USUAL
     };
     type Input = NoFields;
     type Options = Options;

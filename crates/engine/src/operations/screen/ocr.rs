@@ -100,12 +100,11 @@ impl Operation for Op {
             "a window or a display, from screen.list; default the primary display",
         ),
         scope: ScopeNeed::DESKTOP,
-        platforms: &[],
-        options: &[],
         timeout_seconds: 60,
         threads: Threads::Async,
         audited_fields: &["language", "region", "words"],
         example: r#"{"op":"screen.ocr","target":":0/0x1a00003","input":{"find":"Save as"}}"#,
+        ..OperationSpec::USUAL
     };
     type Input = Input;
     type Options = Options;

@@ -141,12 +141,9 @@ impl Operation for Op {
         effect: Effect::ReadOnly,
         target: TargetRule::Id("the captureId"),
         scope: ScopeNeed::DESKTOP,
-        platforms: &[],
-        options: &[],
-        timeout_seconds: 30,
-        threads: Threads::Blocking,
         audited_fields: &["format", "maxWidth", "maxHeight", "quality", "region", "offset", "return"],
         example: r#"{"op":"screen.read_capture","target":"01JD0000000000000000000000","options":{"region":{"x":0,"y":0,"width":400,"height":300}}}"#,
+        ..OperationSpec::USUAL
     };
     type Input = NoFields;
     type Options = Options;

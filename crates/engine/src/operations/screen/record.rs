@@ -114,12 +114,11 @@ impl Operation for Op {
             "a window or a display, from screen.list; default the primary display",
         ),
         scope: ScopeNeed::DESKTOP,
-        platforms: &[],
-        options: &[],
         timeout_seconds: 90,
         threads: Threads::Held,
         audited_fields: &["seconds", "framesPerSecond", "maxWidth", "maxHeight", "region"],
         example: r#"{"op":"screen.record","target":":0/0x1a00003","options":{"seconds":20}}"#,
+        ..OperationSpec::USUAL
     };
     type Input = NoFields;
     type Options = Options;

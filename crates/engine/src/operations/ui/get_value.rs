@@ -43,10 +43,8 @@ impl Operation for Op {
         scope: ScopeNeed::DESKTOP,
         platforms: &["linux"],
         options: &[CommonOption::MaxOutputBytes],
-        timeout_seconds: 30,
-        threads: Threads::Blocking,
-        audited_fields: &[],
         example: r#"{"op":"ui.get_value","target":"T1@s_0a1b2c3d4e"}"#,
+        ..OperationSpec::USUAL
     };
     type Input = NoFields;
     type Options = NoFields;

@@ -40,11 +40,8 @@ impl Operation for Op {
         target: TargetRule::Element,
         scope: ScopeNeed::DESKTOP,
         platforms: &["linux"],
-        options: &[],
-        timeout_seconds: 30,
-        threads: Threads::Blocking,
-        audited_fields: &[],
         example: r#"{"op":"ui.inspect","target":"B3@s_0a1b2c3d4e"}"#,
+        ..OperationSpec::USUAL
     };
     type Input = NoFields;
     type Options = NoFields;

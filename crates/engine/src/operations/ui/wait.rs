@@ -95,11 +95,10 @@ impl Operation for Op {
         target: TargetRule::ActiveWindow,
         scope: ScopeNeed::DESKTOP,
         platforms: &["linux"],
-        options: &[],
-        timeout_seconds: 30,
         threads: Threads::Held,
         audited_fields: &["roles", "state", "until", "edge"],
         example: r#"{"op":"ui.wait","input":{"text":"Saved"},"options":{"timeoutSeconds":10}}"#,
+        ..OperationSpec::USUAL
     };
     type Input = Input;
     type Options = NoFields;

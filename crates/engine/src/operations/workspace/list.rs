@@ -41,11 +41,8 @@ impl Operation for Op {
         target: TargetRule::OptionalId("the id of a display; default the primary one"),
         scope: ScopeNeed::DESKTOP,
         platforms: &["linux"],
-        options: &[],
-        timeout_seconds: 30,
-        threads: Threads::Blocking,
-        audited_fields: &[],
         example: r#"{"op":"workspace.list"}"#,
+        ..OperationSpec::USUAL
     };
     type Input = NoFields;
     type Options = NoFields;
