@@ -3,20 +3,10 @@
 use crate::registry::prelude::*;
 
 use super::syntax_check::Check;
-use super::write::{self, WriteRequest};
+use super::write::{self, Content, WriteRequest};
 
 /// The operation.
 pub struct Op;
-
-/// What the file holds.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "camelCase", default)]
-pub struct Input {
-    /// The content as text; default empty.
-    pub content: Option<String>,
-    /// The content as bytes in base64, instead of `content`.
-    pub content_base64: Option<String>,
-}
 
 /// How to make it.
 #[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -39,26 +29,21 @@ impl Operation for Op {
         effect: Effect::Writes,
         target: TargetRule::Path(Access::Write),
         scope: ScopeNeed::FOLDER,
-        platforms: &[],
         options: &[CommonOption::DryRun],
-        timeout_seconds: 30,
-        threads: Threads::Blocking,
         audited_fields: &["createParents", "mode", "check"],
         example: r#"{"op":"file.create","target":"docs/new.md","input":{"content":"New\n"},"options":{"createParents":true}}"#,
+        ..OperationSpec::USUAL
     };
-    type Input = Input;
+    type Input = Content;
     type Options = Options;
     type Output = write::Output;
-    const JUDGED: JudgedFields<Input> =
-        JudgedFields::NONE.with_handles(&[HandleUsage::Content.of("content", &[])]);
+    const JUDGED: JudgedFields<Content> = Content::JUDGED;
 }
 
 impl RunBlocking for Op {
-    fn run(cx: &Context, permit: &Permit, input: &Input, options: &Options) -> RunResult<Self> {
-        let content =
-            write::content(input.content.as_deref(), input.content_base64.as_deref())?.unwrap_or_default();
+    fn run(cx: &Context, permit: &Permit, input: &Content, options: &Options) -> RunResult<Self> {
         let request = WriteRequest {
-            content: &content,
+            content: &input.bytes()?.unwrap_or_default(),
             create_parents: options.create_parents,
             mode: options.mode.as_deref(),
             check: options.check,

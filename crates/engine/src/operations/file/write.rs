@@ -1,5 +1,7 @@
 //! `file.write`: make a file, or replace what is in it.
 
+use std::borrow::Cow;
+
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use memchr::memmem;
@@ -21,16 +23,44 @@ use crate::changes::{self, Undo};
 /// The operation.
 pub struct Op;
 
-/// What to write.
+/// The whole content of a file, for file.write and file.create.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase", default)]
-pub struct Input {
-    /// The whole content as text, stored as it is in UTF-8. This or `contentBase64` is required.
+pub struct Content {
+    /// The content as text, stored as it is in UTF-8. file.write requires this or `contentBase64`.
     #[schemars(length(min = 0))]
     pub content: Option<String>,
-    /// The whole content as bytes in base64.
+    /// The content as bytes in base64, instead of `content`.
     #[schemars(length(min = 0))]
     pub content_base64: Option<String>,
+}
+
+impl Content {
+    /// What the policy judges of it.
+    pub const JUDGED: JudgedFields<Self> =
+        JudgedFields::NONE.with_handles(&[HandleUsage::Content.of("content", &[])]);
+
+    /// Returns the bytes; `None` if neither form is given.
+    ///
+    /// # Errors
+    /// `invalid_request` if both are given, or the base64 is none.
+    pub fn bytes(&self) -> Result<Option<Cow<'_, [u8]>>, Failure> {
+        match (&self.content, &self.content_base64) {
+            (None, None) => Ok(None),
+            (Some(text), None) => Ok(Some(text.as_bytes().into())),
+            (None, Some(base64)) => {
+                STANDARD.decode(base64).map(|bytes| Some(bytes.into())).map_err(|error| {
+                    let words = format!("`input.contentBase64` is not base64: {error}");
+                    Failure::invalid("input.contentBase64", words)
+                        .hint("Use the standard alphabet with padding, without line breaks.")
+                })
+            }
+            (Some(_), Some(_)) => {
+                let words = "`input.content` and `input.contentBase64` exclude each other";
+                Err(Failure::invalid("input.contentBase64", words).hint("Send one of them."))
+            }
+        }
+    }
 }
 
 /// How to write.
@@ -87,28 +117,23 @@ impl Operation for Op {
         effect: Effect::Writes,
         target: TargetRule::Path(Access::Write),
         scope: ScopeNeed::FOLDER,
-        platforms: &[],
         options: &[CommonOption::DryRun],
-        timeout_seconds: 30,
-        threads: Threads::Blocking,
         audited_fields: &["createParents", "ifVersion", "mode", "check", "withoutUndo", "overwrite"],
         example: r#"{"op":"file.write","target":"notes.md","input":{"content":"hello\n"}}"#,
+        ..OperationSpec::USUAL
     };
-    type Input = Input;
+    type Input = Content;
     type Options = Options;
     type Output = Output;
-    const JUDGED: JudgedFields<Input> =
-        JudgedFields::NONE.with_handles(&[HandleUsage::Content.of("content", &[])]);
+    const JUDGED: JudgedFields<Content> = Content::JUDGED;
 }
 
 impl RunBlocking for Op {
-    fn run(cx: &Context, permit: &Permit, input: &Input, options: &Options) -> Result<Output, Failure> {
-        let content =
-            content(input.content.as_deref(), input.content_base64.as_deref())?.ok_or_else(|| {
-                Failure::invalid("input.content", "`input.content` is missing").hint(
-                    "Add `content` (text) or `contentBase64` (bytes); an empty text makes an empty file.",
-                )
-            })?;
+    fn run(cx: &Context, permit: &Permit, input: &Content, options: &Options) -> Result<Output, Failure> {
+        let content = input.bytes()?.ok_or_else(|| {
+            Failure::invalid("input.content", "`input.content` is missing")
+                .hint("Add `content` (text) or `contentBase64` (bytes); an empty text makes an empty file.")
+        })?;
         let request = WriteRequest {
             content: &content,
             create_parents: options.create_parents,
@@ -324,26 +349,6 @@ fn keep(
     let away = Relocation { from: at.clone(), to: Location::Kept(0), version: new.version.clone() };
     let back = Relocation { from: Location::Kept(0), to: at, version: old.version.clone() };
     undo.whole(old.disk_bytes(), vec![changes::whole_file(path, Some(old), version_after)], vec![away, back])
-}
-
-/// Reads the content out of its two forms; `None` if neither is given.
-///
-/// # Errors
-/// `invalid_request` if both are given, or the base64 is none.
-pub fn content(text: Option<&str>, base64: Option<&str>) -> Result<Option<Vec<u8>>, Failure> {
-    match (text, base64) {
-        (None, None) => Ok(None),
-        (Some(text), None) => Ok(Some(text.as_bytes().to_vec())),
-        (None, Some(base64)) => STANDARD.decode(base64).map(Some).map_err(|error| {
-            Failure::invalid("input.contentBase64", format!("`input.contentBase64` is not base64: {error}"))
-                .hint("Use the standard alphabet with padding, without line breaks.")
-        }),
-        (Some(_), Some(_)) => Err(Failure::invalid(
-            "input.contentBase64",
-            "`input.content` and `input.contentBase64` exclude each other",
-        )
-        .hint("Send one of them.")),
-    }
 }
 
 fn parse_mode(text: &str) -> Result<u32, Failure> {
