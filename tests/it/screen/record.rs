@@ -1,19 +1,26 @@
 //! Recordings of real windows, read by a decoder that everybody has.
 
 use std::fs;
+use std::io::Cursor;
 use std::process::Command;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
+use bailiwick::contract::Cancel;
 use bailiwick::contract::{Envelope, Progress};
-use bailiwick::platform::screen::Rect;
-use bailiwick::providers::screen::{Mp4Writer, Picture, VideoEncoder};
+use bailiwick::platform::screen::{Displays, Rect};
+use bailiwick::policy::{OwnFolders, Scopes};
+use bailiwick::providers::screen::{
+    Mp4Writer, Picture, RecordingEnd, RecordingOrder, RecordingTarget, VideoEncoder, record as recording,
+};
 use serde_json::{Value, json};
-use support::patience::{eventually_async, eventually_some};
+use support::patience::{eventually, eventually_async, eventually_some};
 use support::screen::{Client, XServer, window_id};
 use support::service::data;
 use tokio_util::sync::CancellationToken;
 use x11rb::connection::Connection as _;
-use x11rb::protocol::xproto::{ConnectionExt as _, CreateWindowAux, WindowClass};
+use x11rb::protocol::xproto::{ConnectionExt as _, CreateGCAux, CreateWindowAux, ImageFormat, WindowClass};
 
 use super::scope::{ScreenScope, bytes, refusal};
 use crate::temporary::TemporaryFolder;
@@ -75,7 +82,7 @@ async fn file(desk: &ScreenScope, id: &str) -> Vec<u8> {
 }
 
 /// What a decoder makes of a file.
-struct Decoded {
+struct DecodedVideo {
     width: u32,
     height: u32,
     seconds: f64,
@@ -83,7 +90,7 @@ struct Decoded {
     frames: Vec<Vec<u8>>,
 }
 
-fn decode(file: &[u8]) -> Decoded {
+fn decode(file: &[u8]) -> DecodedVideo {
     let folder = TemporaryFolder::new();
     let path = folder.path().join("recording.mp4");
     fs::write(&path, file).expect("a file of the test");
@@ -105,7 +112,7 @@ fn decode(file: &[u8]) -> Decoded {
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
     let pixels = fs::read(&raw).expect("ffmpeg wrote it");
     let frame_bytes = (width * height * 3) as usize;
-    Decoded {
+    DecodedVideo {
         width,
         height,
         seconds: stream["duration"].as_str().and_then(|it| it.parse().ok()).expect("a duration"),
@@ -113,7 +120,7 @@ fn decode(file: &[u8]) -> Decoded {
     }
 }
 
-impl Decoded {
+impl DecodedVideo {
     fn is(&self, frame: usize, (x, y): (u32, u32), colour: u32) -> bool {
         let at = ((y * self.width + x) * 3) as usize;
         let [_, wanted @ ..] = colour.to_be_bytes();
@@ -315,6 +322,128 @@ async fn where_nothing_is_drawn_there_is_one_picture_and_a_third_recording_is_re
     assert!((decoded.seconds - 1.0).abs() < 0.01);
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_window_that_is_hidden_or_leaves_its_part_ends_its_recording_and_the_file_has_no_uri() {
+    let server = XServer::start();
+    let client = server.client();
+    let desk = ScreenScope::on(&server, json!({}));
+    let hidden = titled(&client, Rect::new(0, 0, 64, 64), BLUE, "notes");
+    let shrunk = client.window(Rect::new(100, 0, 64, 64), BLUE);
+    let part = json!({"region": {"x": 40, "y": 40, "width": 20, "height": 20}});
+    for (window, options, reason) in [(hidden, json!({}), "windowHidden"), (shrunk, part, "regionOutside")] {
+        let answer = record(&desk, Some(&window_id(&server, window)), options, async |running| {
+            running.pictures(1).await;
+            if window == hidden {
+                client.connection.unmap_window(window).expect("sent");
+            } else {
+                client.place(window, Rect::new(100, 0, 30, 30));
+            }
+            client.sync();
+        })
+        .await;
+        let told = data(&answer);
+        assert_eq!(told["ended"], reason, "{told:#}");
+        assert_eq!(told["file"]["uri"], Value::Null, "it cannot be read as a resource");
+        let decoded = decode(&file(&desk, told["captureId"].as_str().expect("an id")).await);
+        assert!(decoded.is(0, (10, 10), BLUE));
+    }
+}
+
+/// Fills a window with another pattern that hardly compresses.
+fn noise(client: &Client, window: u32, seed: u32) {
+    let context = client.connection.generate_id().expect("a number");
+    client.connection.create_gc(context, window, &CreateGCAux::new()).expect("sent");
+    let mut state = seed;
+    let mut bytes = vec![0; 320 * 240 * 4];
+    for byte in &mut bytes {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        *byte = state.to_be_bytes()[0];
+    }
+    let depth = client.screen().root_depth;
+    client
+        .connection
+        .put_image(ImageFormat::Z_PIXMAP, window, context, 320, 240, 0, 0, 0, depth, &bytes)
+        .expect("sent");
+    client.connection.free_gc(context).expect("sent");
+    client.sync();
+}
+
+#[test]
+fn a_recording_ends_at_its_size_and_what_is_there_can_be_played() {
+    let server = XServer::start();
+    let client = server.client();
+    let window = client.window(Rect::new(0, 0, 320, 240), BLUE);
+    let desk = ScreenScope::on(&server, json!({}));
+    let scopes = Scopes::compile(&desk.config, &OwnFolders::of(&desk.dirs)).expect("good scopes");
+    let progress = Progress::default();
+    let order = RecordingOrder {
+        displays: Arc::new(Displays::new(server.sources())),
+        scope: Arc::clone(scopes.find("screen").expect("the scope")),
+        target: RecordingTarget::Window(window_id(&server, window)),
+        region: None,
+        duration: Duration::from_secs(60),
+        pause: Duration::from_millis(20),
+        max_size: (1_920, 1_920),
+        max_bytes: 100_000,
+        cancel: Cancel::after(Duration::from_secs(60)),
+        progress: progress.clone(),
+    };
+    let recorded = std::thread::spawn(move || recording(&order, Cursor::new(Vec::new())));
+    let mut seed = 0;
+    eventually("it is as large as it may be", || {
+        seed += 1;
+        noise(&client, window, seed);
+        recorded.is_finished()
+    });
+    let (done, file) = recorded.join().expect("no panic").unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(done.end, RecordingEnd::SizeLimit);
+    let file = file.into_inner();
+    assert!((100_000..400_000).contains(&file.len()), "{}", file.len());
+    assert_eq!(decode(&file).frames.len(), done.frames);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn where_the_disk_takes_no_more_the_recording_fails_and_nothing_is_left() {
+    const NAME: &str = "screen::record::where_the_disk_takes_no_more_the_recording_fails_and_nothing_is_left";
+    // In a process of its own, whose files have at most 512 KiB.
+    if std::env::var_os("BAILIWICK_TEST_SMALL_FILES").is_none() {
+        let status = Command::new("sh")
+            .args(["-c", "trap '' XFSZ && ulimit -S -f 1024 && exec \"$@\"", "sh"])
+            .arg(std::env::current_exe().expect("this test"))
+            .args(["--exact", NAME])
+            .env("BAILIWICK_TEST_SMALL_FILES", "1")
+            .status();
+        assert!(status.expect("started").success());
+        return;
+    }
+    let server = XServer::start();
+    let client = server.client();
+    let window = client.window(Rect::new(0, 0, 320, 240), BLUE);
+    let desk = ScreenScope::on(&server, json!({}));
+    let id = window_id(&server, window);
+    let is_over = AtomicBool::new(false);
+    let recorded = async {
+        let answer = record(&desk, Some(&id), json!({}), async |_| {}).await;
+        is_over.store(true, Ordering::Release);
+        answer
+    };
+    let mut seed = 0;
+    let drawn = eventually_async("the recording has ended", || {
+        seed += 1;
+        noise(&client, window, seed);
+        is_over.load(Ordering::Acquire)
+    });
+    let (answer, ()) = tokio::join!(recorded, drawn);
+    assert_eq!(refusal(&answer).0, "execution_failed", "{answer:#}");
+    let message = answer["error"]["message"].as_str().expect("words");
+    assert!(message.contains("the recording cannot be kept"), "{message}");
+    let listed = desk.ask("screen.captures", None, json!({})).await;
+    assert_eq!(data(&listed)["captures"], json!([]));
+    let captures = desk.dirs.state.join("captures");
+    let files = fs::read_dir(&captures).expect("the folder is there").flatten();
+    assert!(files.map(|it| it.path()).all(|it| it.is_dir()), "a file is left in {}", captures.display());
+}
+
 #[test]
 fn a_decoder_has_the_very_pictures_that_the_encoder_predicts_from() {
     let mut state = 1_u32;
@@ -324,7 +453,7 @@ fn a_decoder_has_the_very_pictures_that_the_encoder_predicts_from() {
     };
     for (width, height, quantizer) in [(64, 48, 12), (113, 75, 24), (16, 97, 33), (2, 2, 26), (200, 40, 51)] {
         let mut encoder = VideoEncoder::new(width, height).expect("it is small");
-        let file = std::io::Cursor::new(Vec::new());
+        let file = Cursor::new(Vec::new());
         let mut file = Mp4Writer::new(file, encoder.size(), encoder.parameters()).expect("memory");
         let (mut rgb, mut expected) = (vec![230; (width * height * 3) as usize], Vec::new());
         for frame in 0..24 {

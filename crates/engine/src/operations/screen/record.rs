@@ -28,6 +28,8 @@ const SECONDS: [u32; 2] = [60, 10];
 const RATE: [u32; 2] = [15, 5];
 /// The long edge of its pictures unless a size is asked for, in pixels.
 const LONG_EDGE: u32 = 1_920;
+/// The largest file, in bytes.
+const MAX_BYTES: u64 = 60 << 20;
 /// How many recordings there are at the same time.
 const MOST_AT_ONCE: usize = 2;
 
@@ -152,19 +154,20 @@ impl RunAsync for Op {
             duration: Duration::from_secs(seconds.into()),
             pause: Duration::from_secs(1) / rate,
             max_size,
+            max_bytes: MAX_BYTES,
             scope,
             cancel: cx.cancel.clone(),
             progress: cx.progress.clone(),
         };
         let store = CaptureStore::below(&cx.service.dirs.state);
-        let turn = Turn::take()?;
+        let slot = RecordingSlot::take()?;
         let (done, recorded) = oneshot::channel();
         // Pictures take a processor. The thread keeps what it has also where nobody waits for it any more.
         std::thread::Builder::new()
             .name("recording".to_owned())
             .spawn(move || {
                 let _ = done.send(recorded_by(&order, &store));
-                drop(turn);
+                drop(slot);
             })
             .map_err(|error| not_kept(&error.to_string()))?;
         let (facts, recording) = recorded.await.map_err(|_| not_kept("its thread has ended"))??;
@@ -191,11 +194,11 @@ impl RunAsync for Op {
 }
 
 /// One of the recordings that there may be at the same time.
-struct Turn;
+struct RecordingSlot;
 
 static RUNNING: AtomicUsize = AtomicUsize::new(0);
 
-impl Turn {
+impl RecordingSlot {
     fn take() -> Result<Self, Failure> {
         let more = |running| (running < MOST_AT_ONCE).then_some(running + 1);
         let taken = RUNNING.fetch_update(Ordering::AcqRel, Ordering::Acquire, more);
@@ -207,7 +210,7 @@ impl Turn {
     }
 }
 
-impl Drop for Turn {
+impl Drop for RecordingSlot {
     fn drop(&mut self) {
         RUNNING.fetch_sub(1, Ordering::AcqRel);
     }

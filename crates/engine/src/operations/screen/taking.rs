@@ -127,14 +127,15 @@ pub struct OtherWindow {
     pub pid: Option<u32>,
 }
 
-/// A kept picture.
+/// A kept picture or recording.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct KeptFile {
     /// The id by which screen.read_capture reads it.
     pub capture_id: String,
-    /// Its name as an MCP resource.
-    pub uri: String,
+    /// Its name as an MCP resource. A recording is none: screen.read_capture reads it in parts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub uri: Option<String>,
     /// Its type.
     pub mime_type: String,
     /// Its size in bytes.
@@ -344,12 +345,12 @@ pub(super) fn answer(
     })
 }
 
-/// Describes the kept picture of a capture, if there is one.
+/// Describes the kept picture or recording of a capture, if there is one.
 pub(super) fn file_of(facts: &CaptureFacts) -> Option<KeptFile> {
     let picture = facts.picture.as_ref()?;
     Some(KeptFile {
         capture_id: facts.capture_id.clone(),
-        uri: facts.uri(),
+        uri: facts.recording.is_none().then(|| facts.uri()),
         mime_type: picture.mime_type.clone(),
         size: picture.size,
         sha256: picture.sha256.clone(),

@@ -162,7 +162,7 @@ const RUNS: [&[Code]; 7] = [
 
 /// Which codes the number of coefficients has.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Nearby {
+pub(super) enum BlockContext {
     /// Those for the number that the blocks to the left and above have.
     Count(u8),
     /// Those of the four first coefficients of chroma.
@@ -170,7 +170,7 @@ pub(super) enum Nearby {
 }
 
 /// Writes the coefficients of a block, in the order in which they are scanned. Returns how many are not zero.
-pub(super) fn write_block(bits: &mut BitWriter, coefficients: &[i32], nearby: Nearby) -> u8 {
+pub(super) fn write_block(bits: &mut BitWriter, coefficients: &[i32], nearby: BlockContext) -> u8 {
     // From the last one to the first, each with the zeros before it.
     let mut found = [(0, 0); 16];
     let (mut total, mut zeros) = (0, 0);
@@ -190,8 +190,8 @@ pub(super) fn write_block(bits: &mut BitWriter, coefficients: &[i32], nearby: Ne
     let found = &found[..total];
     let ones = found.iter().take(3).take_while(|(level, _)| level.abs() == 1).count();
     let (token, length) = match nearby {
-        Nearby::ChromaFirst => CHROMA_TOKENS[total][ones],
-        Nearby::Count(count) => {
+        BlockContext::ChromaFirst => CHROMA_TOKENS[total][ones],
+        BlockContext::Count(count) => {
             let table = match count {
                 0 | 1 => 0,
                 2 | 3 => 1,
@@ -208,8 +208,8 @@ pub(super) fn write_block(bits: &mut BitWriter, coefficients: &[i32], nearby: Ne
     write_levels(bits, &found[ones..], total, ones);
     if total > 0 && total < coefficients.len() {
         let zeros_of = match nearby {
-            Nearby::ChromaFirst => CHROMA_ZEROS[total - 1],
-            Nearby::Count(_) => ZEROS[total - 1],
+            BlockContext::ChromaFirst => CHROMA_ZEROS[total - 1],
+            BlockContext::Count(_) => ZEROS[total - 1],
         };
         put(bits, zeros_of[zeros]);
         let mut left = zeros;

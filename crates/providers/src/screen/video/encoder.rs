@@ -9,7 +9,7 @@
 
 use super::super::Picture;
 use super::bits::BitWriter;
-use super::cavlc::{Nearby, write_block};
+use super::cavlc::{BlockContext, write_block};
 use super::colour::{Plane, Planes, byte, planes};
 use super::transform::{Block, Quantizer, ZIGZAG, forward, hadamard, inverse, small_hadamard};
 
@@ -385,7 +385,7 @@ impl VideoEncoder {
         }
         if pattern >> 4 > 0 {
             for first in &coded.chroma_first {
-                write_block(bits, first, Nearby::ChromaFirst);
+                write_block(bits, first, BlockContext::ChromaFirst);
             }
         }
         if pattern >> 4 == 2 {
@@ -406,10 +406,10 @@ impl VideoEncoder {
     }
 
     /// Returns how many coefficients the blocks to the left and above have.
-    fn nearby(&self, plane: usize, x: usize, y: usize) -> Nearby {
+    fn nearby(&self, plane: usize, x: usize, y: usize) -> BlockContext {
         let counts = &self.counts[plane];
         let at = y * counts.width + x;
-        Nearby::Count(match (x > 0, y > 0) {
+        BlockContext::Count(match (x > 0, y > 0) {
             (true, true) => (counts.bytes[at - 1] + counts.bytes[at - counts.width]).div_ceil(2),
             (true, false) => counts.bytes[at - 1],
             (false, true) => counts.bytes[at - counts.width],

@@ -14,8 +14,6 @@ use bailiwick_policy::Scope;
 use super::super::{Picture, Screenshot, ScreenshotError, fitting, of_display, of_window, scale};
 use super::{Mp4Writer, VideoEncoder};
 
-/// The largest recording.
-const MAX_BYTES: u64 = 60 << 20;
 /// About how large a second may be before pictures become coarser.
 const BYTES_A_SECOND: u64 = 1 << 20;
 /// How coarse pictures are, at first and at most.
@@ -44,6 +42,8 @@ pub struct RecordingOrder {
     pub pause: Duration,
     /// The most pixels across and down.
     pub max_size: (u32, u32),
+    /// The size in bytes at which it ends.
+    pub max_bytes: u64,
     /// When to stop.
     pub cancel: Cancel,
     /// Where it says how many pictures there are.
@@ -161,7 +161,7 @@ pub fn record<W: Write + Seek>(order: &RecordingOrder, out: W) -> Result<(Record
                 last_key = shown_at;
             }
         }
-        if file.bytes() >= MAX_BYTES {
+        if file.bytes() >= order.max_bytes {
             break RecordingEnd::SizeLimit;
         }
         let most = BYTES_A_SECOND * (2 + shown_at.duration_since(began).as_secs());
