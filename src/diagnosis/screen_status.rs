@@ -106,12 +106,9 @@ impl ScreenStatus {
             name: it.name.clone(),
             primary: it.primary,
         });
-        let abilities = desktop_abilities(&seen, &listing, None, &[]).into_iter().map(|it| AbilityOutput {
-            name: it.name,
-            available: it.why.is_none(),
-            why: it.why,
-            fix: it.fix,
-        });
+        let abilities = desktop_abilities(&seen, &listing, None, seen.session_bus(), &[])
+            .into_iter()
+            .map(|it| AbilityOutput { name: it.name, available: it.why.is_none(), why: it.why, fix: it.fix });
         let output = ScreenStatusOutput {
             ok: true,
             access: access_state(&listing.access),

@@ -1,19 +1,12 @@
 //! The desktop shows what waits for approval, and nothing that a client could make look like something else.
 
-use std::fs;
-use std::io::{BufRead, BufReader};
-use std::os::unix::net::UnixStream;
-use std::process::{Command, Stdio};
-use std::sync::mpsc::{Receiver, channel};
-use std::thread;
+use std::process::Stdio;
 
 use serde_json::{Value, json};
-use support::needs::require_program;
-use support::patience::{PATIENCE, eventually};
+use support::bus::{Bus, BusProgram};
 use support::scope::TestScope;
 use support::service::Program;
 use support::stdio_client::{StdioClient, outcome};
-use support::temporary::TemporaryFolder;
 
 /// A program that owns the name of a desktop's notifications, and prints each that it is given.
 const DESKTOP: &str = r#"
@@ -36,63 +29,20 @@ GLib.MainLoop().run()
 
 /// A session with a desktop. It ends with its value.
 struct Session {
-    address: String,
-    shown: Receiver<Value>,
-    desktop: Program,
-    _bus: Program,
-    _folder: TemporaryFolder,
+    desktop: BusProgram,
+    bus: Bus,
 }
 
 impl Session {
     /// Starts one; `words` with anything in it has the desktop never answer.
     fn start(words: &[&str]) -> Self {
-        require_program("dbus-daemon");
-        let folder = TemporaryFolder::new();
-        let socket = folder.path().join("bus");
-        let address = format!("unix:path={}", socket.display());
-        let config = format!(
-            "<busconfig><type>session</type><listen>{address}</listen><auth>EXTERNAL</auth><policy context=\"default\">\
-             <allow send_destination=\"*\" eavesdrop=\"true\"/>\
-             <allow eavesdrop=\"true\"/><allow own=\"*\"/></policy></busconfig>"
-        );
-        let file = folder.path().join("bus.conf");
-        fs::write(&file, config).expect("a file of the test");
-        let bus = Command::new("dbus-daemon")
-            .arg(format!("--config-file={}", file.display()))
-            .args(["--nofork", "--nopidfile"])
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("dbus-daemon starts");
-        let bus = Program(bus);
-        eventually("the bus listens", || UnixStream::connect(&socket).is_ok());
-        let mut desktop = Command::new("/usr/bin/python3")
-            .args(["-c", DESKTOP])
-            .args(words)
-            .env("DBUS_SESSION_BUS_ADDRESS", &address)
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("Python starts (on Debian: apt-get install python3-gi)");
-        let output = desktop.stdout.take().expect("piped");
-        let (sender, shown) = channel();
-        thread::spawn(move || {
-            for line in BufReader::new(output).lines().map_while(Result::ok) {
-                let value = serde_json::from_str(&line).unwrap_or(Value::String(line));
-                if sender.send(value).is_err() {
-                    return;
-                }
-            }
-        });
-        let session = Self { address, shown, desktop: Program(desktop), _bus: bus, _folder: folder };
-        assert_eq!(session.next(), "ready");
-        session
+        let bus = Bus::start();
+        Self { desktop: bus.program(DESKTOP, words), bus }
     }
 
     /// Returns what the desktop shows next.
     fn next(&self) -> Value {
-        self.shown.recv_timeout(*PATIENCE).expect("the desktop shows something")
+        self.desktop.next()
     }
 }
 
@@ -109,7 +59,10 @@ fn write(target: &str) -> Value {
 /// Connects a client, as a desktop starts one.
 async fn client(scope: &TestScope, session: &Session) -> (StdioClient, Program) {
     let mut command = scope.command(&["mcp"]);
-    command.env("DBUS_SESSION_BUS_ADDRESS", &session.address).stdin(Stdio::piped()).stdout(Stdio::piped());
+    command
+        .env("DBUS_SESSION_BUS_ADDRESS", &session.bus.address)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped());
     let mut program = Program(command.stderr(Stdio::null()).spawn().expect("the program starts"));
     let mut client = StdioClient::of(&mut program.0);
     client.initialize("2025-06-18").await;
@@ -204,8 +157,7 @@ async fn a_client_is_told_why_no_message_is_shown() {
     let answer = outcome(&first.call("computer_operation", message(json!({"title": "Hello"}))).await);
     assert_eq!(answer["error"]["code"], "target_unresponsive", "{answer:#}");
     // A bus on which nobody shows messages.
-    silent.desktop.0.kill().expect("it runs");
-    silent.desktop.0.wait().expect("it ends");
+    silent.desktop.end();
     let answer = outcome(&first.call("computer_operation", message(json!({"title": "Hello"}))).await);
     assert_eq!(answer["error"]["code"], "provider_unavailable", "{answer:#}");
 }

@@ -68,6 +68,12 @@ pub enum Capability {
     /// Show messages on the user's desktop.
     #[serde(rename = "notify:send")]
     NotifySend,
+    /// Read the state of the computer: battery, time, brightness, volume, and how long its user has been away.
+    #[serde(rename = "system:read")]
+    SystemRead,
+    /// Set the brightness and the volume of the computer.
+    #[serde(rename = "system:control")]
+    SystemControl,
     /// Read the history of the scope.
     #[serde(rename = "history:read")]
     HistoryRead,
@@ -96,6 +102,8 @@ impl Capability {
         Self::DisplayManage,
         Self::AppControl,
         Self::NotifySend,
+        Self::SystemRead,
+        Self::SystemControl,
         Self::HistoryRead,
     ];
 
@@ -122,11 +130,14 @@ impl Capability {
             Self::DisplayManage => "display:manage",
             Self::AppControl => "app:control",
             Self::NotifySend => "notify:send",
+            Self::SystemRead => "system:read",
+            Self::SystemControl => "system:control",
             Self::HistoryRead => "history:read",
         }
     }
 
-    /// Returns whether it is about windows, a clipboard or messages: those of the computer, or of a private display.
+    /// Returns whether it is about windows, a clipboard or messages, those of the computer or of a private display, or about
+    /// the state of the computer.
     pub const fn is_of_the_desktop(self) -> bool {
         match self {
             Self::UiRead
@@ -138,7 +149,9 @@ impl Capability {
             | Self::ClipboardWrite
             | Self::DisplayManage
             | Self::AppControl
-            | Self::NotifySend => true,
+            | Self::NotifySend
+            | Self::SystemRead
+            | Self::SystemControl => true,
             Self::FsRead
             | Self::SearchRead
             | Self::FsWrite

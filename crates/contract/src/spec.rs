@@ -105,6 +105,8 @@ pub enum ScopeNeed {
 impl ScopeNeed {
     /// It acts in the folders of a scope.
     pub const FOLDER: Self = Self::In(&[ScopeType::Folder]);
+    /// It acts on the computer itself.
+    pub const COMPUTER: Self = Self::In(&[ScopeType::Computer]);
     /// It acts on the desktop of the computer, or on the private displays of a folder scope.
     pub const DESKTOP: Self = Self::In(&[ScopeType::Computer, ScopeType::Folder]);
 }

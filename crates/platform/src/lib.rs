@@ -14,6 +14,7 @@ mod bus;
 #[cfg(target_os = "linux")]
 mod bus_address;
 pub mod checksum;
+pub mod devices;
 pub mod dirs;
 pub mod emulator;
 pub mod fs;

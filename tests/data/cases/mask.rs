@@ -223,12 +223,13 @@ fn placeholder(key: &str, value: &Value) -> Option<&'static str> {
         "id" if text.is_some_and(|it| it.ends_with(&format!(":{}", std::process::id()))) => Some("<app>"),
         "process" if text == program_name().as_deref() => Some("<program>"),
         "startedAt" | "endedAt" | "endsAt" | "modified" | "at" | "firstAt" | "lastAt" | "takenAt"
-        | "expiresAt"
+        | "expiresAt" | "localTime"
             if text.is_some() =>
         {
             Some("<time>")
         }
         "commit" if text.is_some_and(is_object) => Some("<commit>"),
+        "timeZone" if text.is_some() => Some("<zone>"),
         "headHash" if text.is_some() => Some("<hash>"),
         "durationMs" | "elapsedMs" if value.is_number() => Some("<ms>"),
         "layers" if value.is_array() => Some("<layers>"),

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use bailiwick::config::{Config, ScopeConfig};
 use bailiwick::contract::path::decode_name;
 use bailiwick::contract::{Caller, CapabilityGrant, Envelope, ScopeGrant, Transport};
+use bailiwick::platform::devices::DeviceSources;
 use bailiwick::platform::dirs::Dirs;
 use bailiwick::platform::fs::modes::{set_mode, symlink};
 use bailiwick::platform::launch::Launcher;
@@ -313,9 +314,15 @@ impl World {
             let dirs = Dirs::below(self.folder.path().join("home"));
             let settings = ServiceSettings { config: self.config()?, dirs };
             let launcher = Launcher::with_program(env!("CARGO_BIN_EXE_bailiwick").into());
-            // No display but the case's own, whatever this computer has.
+            // No display and no devices but the case's own, whatever this computer has.
             let none = || Sources { sockets: self.folder.path().join("no-display"), ..Sources::default() };
+            let devices = DeviceSources {
+                system_bus: format!("unix:path={}", self.folder.path().join("no-bus").display()),
+                classes: self.path("class"),
+                sound: None,
+            };
             let displays = self.display.as_ref().map_or_else(none, CaseDisplay::sources);
+            let displays = Sources { devices: Some(devices), ..displays };
             let booted = Service::boot_on(settings, launcher, displays);
             self.service = Some(booted.map_err(|error| format!("the service does not start: {error}"))?);
         }

@@ -5,6 +5,7 @@ mod artifacts;
 mod capture;
 mod clipboard;
 mod control;
+mod devices;
 mod scope;
 mod dialogs;
 mod display;

@@ -19,6 +19,7 @@ pub mod package;
 pub mod permissions;
 pub mod process;
 pub mod screen;
+pub mod system;
 pub mod tray;
 pub mod ui;
 pub mod window;
@@ -47,6 +48,7 @@ pub static FAMILIES: &[&Family] = &[
     &display::FAMILY,
     &app::FAMILY,
     &notify::FAMILY,
+    &system::FAMILY,
     &permissions::FAMILY,
     &codex::FAMILY,
     &batch::FAMILY,

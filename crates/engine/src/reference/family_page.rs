@@ -83,7 +83,7 @@ const fn effect(effect: Effect) -> &'static str {
         Effect::Destroys => "removes or replaces what was there",
         Effect::RunsCode => "runs programs",
         Effect::Captures => "takes an image of a screen",
-        Effect::ControlsDesktop => "acts on windows",
+        Effect::ControlsDesktop => "acts on the desktop",
     }
 }
 

@@ -1,12 +1,14 @@
 //! The displays of this computer, as one thing to ask.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::{
     Access, ChangeWatch, ClipboardContent, ClipboardUse, Clipping, ClippingKind, ClippingLimits, Display,
     Frame, InputDone, InputJudge, InputMode, InputPlan, Judge, Rect, ScreenError, Sources,
     UnreachableDisplay, Window, WindowChange, Workspaces,
 };
+use crate::devices::DeviceSources;
 
 #[cfg(any(windows, target_os = "macos"))]
 use super::desktop::Servers;
@@ -37,17 +39,38 @@ pub struct Listing {
 pub struct Displays {
     servers: Servers,
     session_bus: Option<String>,
+    devices: Option<DeviceSources>,
 }
 
 impl Displays {
     /// Makes it ready, without looking for anything.
     pub fn new(sources: Sources) -> Self {
-        Self { session_bus: sources.session_bus.clone(), servers: Servers::new(sources) }
+        let (session_bus, devices) = (sources.session_bus.clone(), sources.devices.clone());
+        Self { session_bus, devices, servers: Servers::new(sources) }
     }
 
     /// Returns the address of the bus of the session that the displays are of, if this process knows one.
     pub fn session_bus(&self) -> Option<&str> {
         self.session_bus.as_deref()
+    }
+
+    /// Returns where the devices of the computer are found, if the displays are those of its user.
+    pub const fn devices(&self) -> Option<&DeviceSources> {
+        self.devices.as_ref()
+    }
+
+    /// Returns for how long nobody has used pointer and keyboard of a display (the primary one unless named); `None` where the
+    /// display does not count it.
+    ///
+    /// # Errors
+    ///
+    /// [`ScreenError`] has them.
+    pub fn idle_time(&self, display: Option<&str>) -> Result<Option<Duration>, ScreenError> {
+        let display = self.screen_of(display)?;
+        #[cfg(target_os = "linux")]
+        return self.servers.idle_time(&display);
+        #[cfg(not(target_os = "linux"))]
+        return Err(ScreenError::UnknownDisplay(display));
     }
 
     /// Lists displays and windows.

@@ -1,6 +1,7 @@
 //! The displays of Linux: those of X servers, and of the Wayland session that this process runs in.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::{
     Access, ChangeWatch, ClipboardContent, ClipboardUse, Clipping, ClippingKind, ClippingLimits, Frame,
@@ -42,6 +43,13 @@ impl Servers {
         match self.session_of(display) {
             Some(_) => Ok(false),
             None => self.x11.has_window_manager(display),
+        }
+    }
+
+    pub(super) fn idle_time(&self, display: &str) -> Result<Option<Duration>, ScreenError> {
+        match self.session_of(display) {
+            Some(_) => Ok(None),
+            None => self.x11.idle_time(display),
         }
     }
 

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use crate::devices::DeviceSources;
+
 /// The folder of the X servers' sockets.
 pub const X11_SOCKETS: &str = "/tmp/.X11-unix";
 
@@ -45,6 +47,8 @@ pub struct Sources {
     pub wayland: Option<String>,
     /// The address of the bus of the user's session, by which status icons are found.
     pub session_bus: Option<String>,
+    /// Where the devices of the computer are found, if the displays are those of its user.
+    pub devices: Option<DeviceSources>,
     /// This program, which is started again to release keys and buttons when nothing else can. Without it there is no input.
     pub guard: Option<PathBuf>,
 }
@@ -66,6 +70,7 @@ impl Sources {
             session_bus: crate::bus::session_address(),
             #[cfg(not(target_os = "linux"))]
             session_bus: None,
+            devices: Some(DeviceSources::of_this_process()),
             guard: None,
         }
     }

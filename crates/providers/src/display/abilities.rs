@@ -3,9 +3,14 @@
 use std::path::PathBuf;
 
 use bailiwick_contract::Capability;
+use bailiwick_platform::devices::{DeviceError, Devices};
 use bailiwick_platform::screen::{Access, Displays, Listing, ScreenError};
+use bailiwick_platform::tray::{Tray, TrayError};
 
 use crate::screen::{OCR_PACKAGE, has_ocr};
+
+/// What the user does where nothing shows status icons.
+pub const NO_STATUS_AREA: &str = "a desktop with a status area has one, such as those of KDE and Xfce; GNOME needs its extension AppIndicator.";
 
 /// Something that can be done on a display, or why not.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,12 +25,13 @@ pub struct DesktopAbility {
     pub fix: Option<String>,
 }
 
-/// Lists what can be done on a display: the primary one unless named. Programs are searched in `folders`; an empty list
-/// stands for the usual ones.
+/// Lists what can be done on a display: the primary one unless named. `bus` is that of its session. Programs are searched in
+/// `folders`; an empty list stands for the usual ones.
 pub fn desktop_abilities(
     displays: &Displays,
     listing: &Listing,
     display: Option<&str>,
+    bus: Option<&str>,
     folders: &[PathBuf],
 ) -> Vec<DesktopAbility> {
     let no_pictures = match &listing.access {
@@ -70,7 +76,7 @@ pub fn desktop_abilities(
         why: no_pictures.clone().or_else(|| lacks_ocr.then(|| "tesseract is not installed".to_owned())),
         fix: lacks_ocr.then(|| format!("Install it; on Debian and Ubuntu: `apt-get install {OCR_PACKAGE}`.")),
     };
-    vec![
+    let mut abilities = vec![
         ability("pictures", Capability::ScreenCapture, no_pictures, ""),
         text,
         ability("windows", Capability::WindowRead, no_server.clone(), ""),
@@ -83,5 +89,30 @@ pub fn desktop_abilities(
         ),
         ability("pointer and keyboard", Capability::InputControl, no_server.clone(), ""),
         ability("clipboard", Capability::ClipboardRead, no_server.clone(), ""),
-    ]
+        status_icons(bus),
+    ];
+    // Private displays are no computers.
+    if let Some(devices) = displays.devices().map(Devices::new) {
+        let of_device = |name, why: Option<DeviceError>| DesktopAbility {
+            name,
+            capability: Capability::SystemControl,
+            why: why.map(|error| error.to_string()),
+            fix: None,
+        };
+        abilities.push(of_device("brightness", devices.brightness().err()));
+        abilities.push(of_device("volume", devices.volume().err()));
+    }
+    abilities
+}
+
+fn status_icons(bus: Option<&str>) -> DesktopAbility {
+    let connected = bus.map_or_else(|| Err(TrayError::NoBus("none is known here".to_owned())), Tray::connect);
+    let error = connected.and_then(|tray| tray.items()).err();
+    let lacks_list = error == Some(TrayError::NoWatcher);
+    DesktopAbility {
+        name: "status icons",
+        capability: Capability::UiRead,
+        why: error.map(|error| error.to_string()),
+        fix: lacks_list.then(|| NO_STATUS_AREA.to_owned()),
+    }
 }

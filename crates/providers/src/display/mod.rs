@@ -11,7 +11,7 @@ mod leftovers;
 mod programs;
 mod start;
 
-pub use abilities::{DesktopAbility, desktop_abilities};
+pub use abilities::{DesktopAbility, NO_STATUS_AREA, desktop_abilities};
 pub use desktop::{Desktop, DisplayOwner, PrivateDisplays, without_private};
 pub use leftovers::remove_leftovers;
 pub use programs::{MissingProgram, missing_programs};

@@ -15,6 +15,8 @@ use bailiwick_engine::requests::fields::{Field, Kind, all_fields};
 const COLUMNS: usize = 80;
 /// Half of them.
 const HALF: usize = COLUMNS / 2;
+/// A row that is shorter may have room for another one.
+const SHORT: usize = HALF + 6;
 
 /// Lists the operations, with how to call one.
 pub fn overview() -> String {
@@ -48,14 +50,16 @@ Operations, as FAMILY.NAME; `bailiwick call OPERATION --help` shows its fields:
                 None => lines.push(format!("  {family:<10} {name}")),
             }
         }
-        // Two short families share a row, where the second would be.
-        let mut lines = lines.into_iter();
-        if lines.len() == 1 && lines.as_slice()[0].len() < HALF {
-            match left.take() {
-                Some(first) => {
-                    let _ = writeln!(text, "{first:<HALF$}{}", lines.as_slice()[0]);
+        // Two short families share a row, where they fit.
+        if let [line] = lines.as_slice()
+            && line.len() < SHORT
+        {
+            match left.replace(line.clone()) {
+                Some(first) if first.len().max(HALF) + line.len() < COLUMNS => {
+                    left = None;
+                    let _ = writeln!(text, "{first:<HALF$} {line}");
                 }
-                None => left = lines.next(),
+                first => text.extend(first.map(|line| format!("{line}\n"))),
             }
             continue;
         }

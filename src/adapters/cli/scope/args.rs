@@ -48,8 +48,8 @@ pub enum ScopeCommand {
     ///
     /// Capabilities: fs:read, search:read, fs:write, git:read, git:write, command:run, process:manage,
     /// package:run, codex:run, screen:capture, history:read; ui:read, ui:control, input:control,
-    /// window:read, window:control, clipboard:read and clipboard:write for the computer's desktop or
-    /// private displays; display:manage and app:control for private displays; notify:send for messages.
+    /// window:read, window:control, clipboard:read, clipboard:write for the computer's desktop or private
+    /// displays; display:manage, app:control for the latter; notify:send; system:read, system:control.
     #[command(verbatim_doc_comment)]
     Allow(AllowArgs),
     /// Take capabilities and hosts away, close files and windows, forbid commands

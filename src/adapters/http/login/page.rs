@@ -130,7 +130,13 @@ const GROUPS: &[(&str, &[Capability])] = &[
     ("Look", &[Capability::FsRead, Capability::SearchRead, Capability::GitRead, Capability::HistoryRead]),
     (
         "See the desktop",
-        &[Capability::ScreenCapture, Capability::UiRead, Capability::WindowRead, Capability::ClipboardRead],
+        &[
+            Capability::ScreenCapture,
+            Capability::UiRead,
+            Capability::WindowRead,
+            Capability::ClipboardRead,
+            Capability::SystemRead,
+        ],
     ),
     ("Change", &[Capability::FsWrite, Capability::GitWrite]),
     (
@@ -141,6 +147,7 @@ const GROUPS: &[(&str, &[Capability])] = &[
             Capability::ClipboardWrite,
             Capability::InputControl,
             Capability::NotifySend,
+            Capability::SystemControl,
         ],
     ),
     (
@@ -218,6 +225,11 @@ fn described(capability: Capability) -> (&'static str, &'static str) {
         }
         Capability::AppControl => ("Start programs with windows", "On private displays, in a full sandbox."),
         Capability::NotifySend => ("Show messages", "On your desktop, marked as the client's."),
+        Capability::SystemRead => (
+            "Read the state of the computer",
+            "Battery, time, brightness, volume, and how long you have been away.",
+        ),
+        Capability::SystemControl => ("Set brightness and volume", "Of your screen and your speakers."),
         Capability::HistoryRead => ("Read the history", "What was done in the scope, also by other clients."),
     }
 }

@@ -141,7 +141,7 @@ fn template(cx: &Context, entry: Entry) -> Template {
             reasons.push("A capture is never sent again as it is.".to_owned());
         }
         Some(known) if known.spec.effect == Effect::ControlsDesktop => {
-            reasons.push("Windows have changed since: read them again first.".to_owned());
+            reasons.push("The desktop has changed since: read it again first.".to_owned());
         }
         Some(_) => {}
     }

@@ -6,6 +6,7 @@ use bailiwick_policy::Scope;
 use bailiwick_providers::display::{DesktopAbility, desktop_abilities};
 
 use super::super::screen::{AccessState, access_state, unavailable};
+use super::super::tray::finding::buses;
 
 /// The operation.
 pub struct Op;
@@ -43,14 +44,17 @@ impl Operation for Op {
     const SPEC: OperationSpec = OperationSpec {
         name: "permissions.status",
         summary: "Show what can be done on a display, and what is missing",
-        details: "Pictures, text recognition, windows, elements, pointer and keyboard, the clipboard: each is asked of the display and of \
-                  this computer, and compared with the rights of the scope. `bailiwick screen status` shows the user the same.",
+        details: "Pictures, text recognition, windows, elements, pointer and keyboard, the clipboard, status icons, on the computer brightness \
+                  and volume: each is asked of the display and of this computer, and compared with the rights of the scope. \
+                  `bailiwick screen status` shows the user the same.",
         capabilities: &[&[
             Capability::ScreenCapture,
             Capability::WindowRead,
             Capability::UiRead,
             Capability::InputControl,
             Capability::ClipboardRead,
+            Capability::SystemRead,
+            Capability::SystemControl,
         ]],
         effect: Effect::ReadOnly,
         target: TargetRule::OptionalId("the id of a display; default the primary one"),
@@ -70,7 +74,11 @@ impl RunBlocking for Op {
         let listing = displays.list().map_err(unavailable)?;
         let scope = permit.needed_scope()?;
         let folders = &scope.commands().hold().search_path;
-        let abilities = desktop_abilities(displays, &listing, permit.id(), folders);
+        // Of several private displays the one that is meant has the word.
+        let mut buses = buses(cx, scope);
+        let at = buses.iter().position(|(place, _)| permit.id() == Some(place)).unwrap_or(0);
+        let bus = (at < buses.len()).then(|| buses.swap_remove(at).1).flatten();
+        let abilities = desktop_abilities(displays, &listing, permit.id(), bus.as_deref(), folders);
         let abilities: Vec<AbilityEntry> = abilities.into_iter().map(|it| entry(permit, scope, it)).collect();
         let available = abilities.iter().filter(|it| it.state == "available").count();
         cx.summarize(format!("{available} of {} available", abilities.len()));

@@ -3,7 +3,8 @@
 use bailiwick_contract::{ErrorCode, FOR_USER, ScopeType, StageName};
 use bailiwick_platform::screen::{Access, ScreenError, Window};
 use bailiwick_platform::tray::{Tray, TrayError, TrayItem};
-use bailiwick_providers::display::DisplayOwner;
+use bailiwick_policy::Scope;
+use bailiwick_providers::display::{DisplayOwner, NO_STATUS_AREA};
 use bailiwick_providers::tray::{ShownItems, shown_items};
 
 use super::super::screen::unavailable;
@@ -51,7 +52,18 @@ pub(super) fn icons(cx: &Context, permit: &Permit) -> Result<Vec<TrayIcons>, Fai
     let judged = rules.judge_kind(TargetRule::ActiveWindow, scope.id());
     judged.map_err(|refusal| refusal.at_stage(StageName::Screen))?;
     let windows = windows(cx)?;
-    let buses: Vec<(String, Option<String>)> = match scope.scope_type() {
+    let read = |(place, bus): (String, Option<String>)| {
+        let bus = bus.ok_or_else(|| refused(TrayError::NoBus("none is known here".to_owned())))?;
+        let tray = Tray::connect(&bus).map_err(refused)?;
+        let items = tray.items().map_err(refused)?;
+        Ok(TrayIcons { place, shown: shown_items(rules, &windows, items), tray })
+    };
+    buses(cx, scope).into_iter().map(read).collect()
+}
+
+/// Returns the buses on which a scope finds icons: that of the user's session, or those of the private displays of the caller.
+pub(in crate::operations) fn buses(cx: &Context, scope: &Scope) -> Vec<(String, Option<String>)> {
+    match scope.scope_type() {
         ScopeType::Computer => {
             vec![(SESSION.to_owned(), cx.service.displays.session_bus().map(str::to_owned))]
         }
@@ -59,14 +71,7 @@ pub(super) fn icons(cx: &Context, permit: &Permit) -> Result<Vec<TrayIcons>, Fai
             let own = cx.service.private_displays.list(&DisplayOwner::new(scope, &cx.caller));
             own.into_iter().map(|display| (display.id, display.bus)).collect()
         }
-    };
-    let read = |(place, bus): (String, Option<String>)| {
-        let bus = bus.ok_or_else(|| refused(TrayError::NoBus("none is known here".to_owned())))?;
-        let tray = Tray::connect(&bus).map_err(refused)?;
-        let items = tray.items().map_err(refused)?;
-        Ok(TrayIcons { place, shown: shown_items(rules, &windows, items), tray })
-    };
-    buses.into_iter().map(read).collect()
+    }
 }
 
 /// Finds the icon of an id among those that the scope shows.
@@ -94,9 +99,9 @@ pub(super) fn refused(error: TrayError) -> Failure {
         TrayError::NoBus(_) => Failure::new(ErrorCode::ProviderUnavailable, message).hint(format!(
             "{FOR_USER}Bailiwick has to run in the session of your desktop, which has a bus; private displays need dbus-daemon."
         )),
-        TrayError::NoWatcher => Failure::new(ErrorCode::ProviderUnavailable, message).hint(format!(
-            "{FOR_USER}a desktop with a status area has one, such as those of KDE and Xfce; GNOME needs its extension AppIndicator."
-        )),
+        TrayError::NoWatcher => {
+            Failure::new(ErrorCode::ProviderUnavailable, message).hint(format!("{FOR_USER}{NO_STATUS_AREA}"))
+        }
         TrayError::Lost => Failure::new(ErrorCode::ProviderUnavailable, message).hint("Ask again."),
         TrayError::Unresponsive => {
             Failure::new(ErrorCode::TargetUnresponsive, message).hint("Ask again later.")

@@ -1,6 +1,6 @@
 //! `tray.*`: the icons of status areas, for scopes that grant elements.
 
-mod finding;
+pub(super) mod finding;
 mod list;
 mod select;
 

@@ -3,7 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::thread;
+use std::time::Duration;
 
+use x11rb::connection::RequestConnection as _;
+use x11rb::protocol::screensaver::{self, ConnectionExt as _};
 use x11rb::protocol::xproto::{AtomEnum, ConnectionExt as _, PropMode, Window as WindowNumber};
 use x11rb::wrapper::ConnectionExt as _;
 
@@ -346,6 +349,21 @@ impl Servers {
         self.kept.with(&address, move |server| {
             known_screen(server, screen, &display)?;
             change::has_manager(server, server.roots()[screen].root)
+        })
+    }
+
+    /// Returns for how long there was no input. A server within a Wayland session sees a part of it alone.
+    pub(in crate::screen) fn idle_time(&self, display: &str) -> Result<Option<Duration>, ScreenError> {
+        let (address, screen) = self.find(display).ok_or_else(|| self.unknown(display))?;
+        let display = display.to_owned();
+        self.kept.with(&address, move |server| {
+            known_screen(server, screen, &display)?;
+            let counts = server.connection.extension_information(screensaver::X11_EXTENSION_NAME)?.is_some();
+            if !counts || server.abilities.part_of_wayland {
+                return Ok(None);
+            }
+            let asked = server.connection.screensaver_query_info(server.roots()[screen].root)?;
+            Ok(Some(Duration::from_millis(asked.reply()?.ms_since_user_input.into())))
         })
     }
 
