@@ -88,9 +88,7 @@ pub fn meaning(capability: Capability) -> &'static str {
         Capability::DisplayManage => "make private displays",
         Capability::AppControl => "start programs on private displays",
         Capability::NotifySend => "show you messages on the desktop",
-        Capability::SystemRead => {
-            "read battery, time, brightness and volume, and how long you have been away"
-        }
+        Capability::SystemRead => "read battery and volume, and how long you have been away",
         Capability::SystemControl => "set brightness and volume",
         Capability::HistoryRead => "see what was done here",
     }

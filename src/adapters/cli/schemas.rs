@@ -72,6 +72,7 @@ pub const SCHEMAS: &[CommandSchema] = &[
     row::<ps::ProcessStopOutput>("ps stop", "ps.stop"),
     row::<scope::ScopeChangeOutput>("scope add", "scope.add"),
     row::<scope::ScopeChangeOutput>("scope add-screen", "scope.add-screen"),
+    row::<scope::ScopeChangeOutput>("scope add-desktop", "scope.add-desktop"),
     row::<scope::ScopeChangeOutput>("scope add-display", "scope.add-display"),
     row::<scope::ScopeChangeOutput>("scope allow", "scope.allow"),
     row::<scope::ScopeChangeOutput>("scope deny", "scope.deny"),

@@ -123,6 +123,7 @@ fn answers_follow_their_schemas() {
         ("scope.add", vec!["scope", "add", "lib"], 0),
         ("scope.add", vec!["scope", "add", "lib", "--dry-run"], 0),
         ("scope.add-screen", vec!["scope", "add-screen", "screen"], 0),
+        ("scope.add-desktop", vec!["scope", "add-desktop", "desk", "--control"], 0),
         ("scope.add-display", vec!["scope", "add-display", "play", "--for", "lib"], 0),
         ("scope.allow", vec!["scope", "allow", "lib", "fs:write", "--ask"], 0),
         ("scope.deny", vec!["scope", "deny", "lib", "--command", "rm *"], 0),

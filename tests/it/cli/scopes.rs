@@ -81,6 +81,40 @@ fn every_change_of_a_scope_is_told_as_what_it_grants_and_takes() {
 }
 
 #[test]
+fn a_desktop_is_opened_to_be_seen_or_to_be_acted_on_and_never_without_a_word() {
+    let place = Installation::set_up();
+    let before = fs::read(place.config()).expect("there");
+    for (words, exit) in [
+        (&["desk"][..], 2),
+        (&["desk", "--read", "--control"], 2),
+        (&["no id", "--read"], 2),
+        (&["project", "--read"], 16),
+        (&["desk", "--control", "--dry-run"], 0),
+    ] {
+        let ran = place.run(&[&["scope", "add-desktop"], words].concat());
+        assert_eq!(ran.exit, exit, "{words:?}: {}{}", ran.out, ran.err);
+        assert_eq!(fs::read(place.config()).expect("there"), before, "{words:?}");
+    }
+    let granted = |id: &str, how: &str| {
+        let ran = place.run(&["scope", "add-desktop", id, how, "--yes"]);
+        assert_eq!(ran.exit, 0, "{}", ran.err);
+        let config: Value = serde_json::from_slice(&fs::read(place.config()).expect("there")).expect("JSON");
+        let scopes = config["scopes"].as_array().expect("a list");
+        (ran.out, scopes.iter().find(|it| it["id"] == id).expect("it was added").clone())
+    };
+    let (said, desk) = granted("desk", "--read");
+    assert!(said.contains("Clients see all windows") && !said.contains("They press"), "{said}");
+    let read =
+        json!(["history:read", "screen:capture", "ui:read", "window:read", "clipboard:read", "system:read",]);
+    assert_eq!((&desk["capabilities"], &desk["type"]), (&read, &json!("computer")), "{desk:#}");
+    assert_eq!(desk["policy"]["visibleInput"], Value::Null, "{desk:#}");
+    let (said, desk) = granted("mine", "--control");
+    assert!(said.contains("Clients see all windows") && said.contains("They press"), "{said}");
+    assert_eq!(desk["policy"]["visibleInput"], "ask", "{desk:#}");
+    assert!(desk["capabilities"].to_string().contains("input:control"), "{desk:#}");
+}
+
+#[test]
 fn a_scope_is_edited_as_setup_makes_one() {
     let place = Installation::set_up();
     let changed = place.run(&["scope", "edit", "project", "--preset", "full"]);

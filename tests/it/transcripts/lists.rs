@@ -39,6 +39,7 @@ fn what_a_change_of_a_scope_opens_is_shown_and_asked_about() {
     let mut it = Transcript::begin(&place, "scope", "What a change of a scope opens is asked about");
     assert_eq!(it.run(&["scope", "add", "second"], &[("Open it?", "n\r")]), 0);
     assert_eq!(it.run(&["scope", "add-screen", "screen"], &[("Add it?", "n\r")]), 0);
+    assert_eq!(it.run(&["scope", "add-desktop", "desk", "--control"], &[("Add it?", "n\r")]), 0);
     assert_eq!(it.run(&["scope", "edit", "project", "--preset", "full"], &[("Change it?", "n\r")]), 0);
     assert_eq!(it.run(&["scope", "allow", "project", "command:run"], &[("Allow it?", "n\r")]), 0);
     assert_ne!(it.run(&["scope", "edit", "project", "--network", "full"], &[("Change it?", CTRL_C)]), 0);

@@ -2,12 +2,14 @@
 
 use serde_json::json;
 
-use bailiwick_config::{ScopeConfig, VisibleInput, is_scope_id};
+use bailiwick_config::{Config, ScopeConfig, VisibleInput, is_scope_id};
 use bailiwick_contract::{Capability, ErrorCode, Failure, ScopeType};
 
 use super::super::args::ConfirmArgs;
 use super::super::printer::{Printer, Report};
-use super::args::{ScopeAddArgs, ScopeAddDisplayArgs, ScopeAddScreenArgs, ScopeKind, ScreenShare};
+use super::args::{
+    ScopeAddArgs, ScopeAddDesktopArgs, ScopeAddDisplayArgs, ScopeAddScreenArgs, ScopeKind, ScreenShare,
+};
 use super::edit::share;
 use super::report::{confirmed, told};
 use crate::installation::home::Home;
@@ -64,21 +66,47 @@ fn add_computer(home: &Home, printer: Printer, args: &ScopeAddArgs) -> Result<Re
 /// # Errors
 /// `invalid_request` for what cannot be an id; `conflict` for one that is taken.
 pub fn add_screen(home: &Home, printer: Printer, args: &ScopeAddScreenArgs) -> Result<Report, Failure> {
-    let id = &args.id;
+    let ScopeAddScreenArgs { id, name, screen, confirm } = args;
     check_id(id, "screen")?;
-    confirmed(home, printer, args.confirm, "Add it?", |home, config| {
-        if config.scopes.iter().any(|scope| scope.id.eq_ignore_ascii_case(id)) {
-            return Err(Failure::new(ErrorCode::Conflict, format!("there is a scope `{id}` already"))
-                .hint(format!("Change it with `bailiwick scope edit {id} --screen`.")));
+    add_of_computer(home, printer, *confirm, (id, name.as_deref()), "", |scope| share(scope, screen))
+}
+
+/// Adds a scope for the windows and all else of this computer's desktop.
+///
+/// # Errors
+/// As [`add_screen`].
+pub fn add_desktop(home: &Home, printer: Printer, args: &ScopeAddDesktopArgs) -> Result<Report, Failure> {
+    let ScopeAddDesktopArgs { id, name, control, confirm, .. } = args;
+    check_id(id, "desk")?;
+    let words = format!("{SEEN}{}", if *control { ACTED_ON } else { "" });
+    add_of_computer(home, printer, *confirm, (id, name.as_deref()), &words, |scope| {
+        share(scope, ALL_SCREENS);
+        scope.capabilities.extend(TO_SEE);
+        if *control {
+            scope.capabilities.extend(TO_ACT);
+            scope.policy.visible_input = VisibleInput::Ask;
         }
+    })
+}
+
+fn add_of_computer(
+    home: &Home,
+    printer: Printer,
+    confirm: ConfirmArgs,
+    (id, name): (&str, Option<&str>),
+    words: &str,
+    open: impl Fn(&mut ScopeConfig),
+) -> Result<Report, Failure> {
+    confirmed(home, printer, confirm, "Add it?", |home, config| {
+        check_new(config, id)?;
         let mut scope: ScopeConfig = serde_json::from_value(json!({
-            "id": id, "name": args.name, "type": "computer", "capabilities": [Capability::HistoryRead],
+            "id": id, "name": name, "type": "computer", "capabilities": [Capability::HistoryRead],
         }))
         .expect("everything else has a default");
-        share(&mut scope, &args.screen);
+        open(&mut scope);
         config.scopes.push(scope.clone());
         let did = if home.is_dry_run { "Would add" } else { "Added" };
-        let said = format!("{did} scope `{id}` for this computer:\n");
+        let said = format!("{did} scope `{id}` for this computer:\n{words}");
         told(home, config, None, &scope, &said)
     })
 }
@@ -91,10 +119,7 @@ pub fn add_display(home: &Home, printer: Printer, args: &ScopeAddDisplayArgs) ->
     let id = &args.id;
     check_id(id, "play")?;
     confirmed(home, printer, args.confirm, "Add it?", |home, config| {
-        if config.scopes.iter().any(|scope| scope.id.eq_ignore_ascii_case(id)) {
-            return Err(Failure::new(ErrorCode::Conflict, format!("there is a scope `{id}` already"))
-                .hint("Choose another id, or see it with `bailiwick scope list`."));
-        }
+        check_new(config, id)?;
         let mut scope = config.scopes[place_of(config, &args.of)?].clone();
         if scope.scope_type != ScopeType::Folder {
             return Err(Failure::invalid("--for", format!("scope `{}` has no folders", args.of))
@@ -106,7 +131,7 @@ pub fn add_display(home: &Home, printer: Printer, args: &ScopeAddDisplayArgs) ->
                 scope.capabilities.push(*capability);
             }
         }
-        share(&mut scope, &[ScreenShare::Displays, ScreenShare::Windows, ScreenShare::Processes]);
+        share(&mut scope, ALL_SCREENS);
         scope.policy.visible_input = VisibleInput::Allow;
         config.scopes.push(scope.clone());
         let runs = if scope.grants(Capability::CommandRun) {
@@ -126,6 +151,30 @@ pub fn add_display(home: &Home, printer: Printer, args: &ScopeAddDisplayArgs) ->
         told(home, config, None, &scope, &said)
     })
 }
+
+const ALL_SCREENS: &[ScreenShare] = &[ScreenShare::Displays, ScreenShare::Windows, ScreenShare::Processes];
+
+/// What a desktop is seen by, beside its pictures.
+const TO_SEE: [Capability; 4] =
+    [Capability::UiRead, Capability::WindowRead, Capability::ClipboardRead, Capability::SystemRead];
+const SEEN: &str = "\
+Clients see all windows but password managers, prompts for secrets and those that you deny: pictures, texts, titles, and what you copy.
+A client sends what it sees to the service that its model runs at.
+";
+
+/// What one acts on a desktop by.
+const TO_ACT: [Capability; 6] = [
+    Capability::UiControl,
+    Capability::InputControl,
+    Capability::WindowControl,
+    Capability::ClipboardWrite,
+    Capability::NotifySend,
+    Capability::SystemControl,
+];
+const ACTED_ON: &str = "\
+They press and fill in what these windows have, as you could: send, buy and delete are buttons, too. They move and close windows.
+Nothing is typed into terminals and into what Bailiwick runs in. Each use of pointer and keyboard needs your approval.
+";
 
 /// What private displays are used by.
 const OF_DISPLAYS: &[Capability] = &[
@@ -148,4 +197,14 @@ fn check_id(id: &str, example: &str) -> Result<(), Failure> {
     }
     Err(Failure::invalid("ID", format!("`{id}` cannot be the id of a scope"))
         .hint(format!("Name an id such as `{example}`.")))
+}
+
+/// # Errors
+/// `conflict` for the id of a scope.
+fn check_new(config: &Config, id: &str) -> Result<(), Failure> {
+    if !config.scopes.iter().any(|scope| scope.id.eq_ignore_ascii_case(id)) {
+        return Ok(());
+    }
+    Err(Failure::new(ErrorCode::Conflict, format!("there is a scope `{id}` already"))
+        .hint(format!("Choose another id, or change it with `bailiwick scope edit {id}`.")))
 }

@@ -28,6 +28,12 @@ pub enum ScopeCommand {
     Add(ScopeAddArgs),
     /// Let clients take pictures of this computer's screens
     AddScreen(ScopeAddScreenArgs),
+    /// Let clients see this computer's desktop, or act on it
+    ///
+    /// With `--read`: pictures, windows, their elements, the clipboard, battery and volume. With
+    /// `--control` also what changes them, and pointer and keyboard, each use with your approval.
+    #[command(verbatim_doc_comment)]
+    AddDesktop(ScopeAddDesktopArgs),
     /// Let clients use private displays, where programs of a scope show their windows
     ///
     /// Makes a scope with the folders and rules of another one, in which clients make displays of
@@ -113,6 +119,25 @@ pub struct ScopeAddScreenArgs {
     #[arg(long, value_enum, value_name = "WHAT", value_delimiter = ',', default_values = ["displays", "windows"],
         hide_possible_values = true)]
     pub screen: Vec<ScreenShare>,
+    /// Whether it is asked about.
+    #[command(flatten)]
+    pub confirm: ConfirmArgs,
+}
+
+/// `scope add-desktop`.
+#[derive(Debug, Args)]
+pub struct ScopeAddDesktopArgs {
+    /// The scope's id, such as `desk`
+    pub id: String,
+    /// The scope's name for people
+    #[arg(long)]
+    pub name: Option<String>,
+    /// Let clients see
+    #[arg(long, required_unless_present = "control", conflicts_with = "control")]
+    pub read: bool,
+    /// Let clients see and act
+    #[arg(long)]
+    pub control: bool,
     /// Whether it is asked about.
     #[command(flatten)]
     pub confirm: ConfirmArgs,

@@ -19,6 +19,7 @@ pub fn run(home: &Home, printer: Printer, command: &ScopeCommand) -> Result<Repo
         ScopeCommand::Show(args) => show::run(home, &args.id),
         ScopeCommand::Add(args) => add::run(home, printer, args),
         ScopeCommand::AddScreen(args) => add::add_screen(home, printer, args),
+        ScopeCommand::AddDesktop(args) => add::add_desktop(home, printer, args),
         ScopeCommand::AddDisplay(args) => add::add_display(home, printer, args),
         ScopeCommand::Edit(args) => edit::run(home, printer, args),
         ScopeCommand::Remove(args) => remove::run(home, printer, args),
