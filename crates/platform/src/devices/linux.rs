@@ -18,7 +18,7 @@ use super::{Battery, DeviceError, DeviceSources, PowerState, Volume};
 use crate::bus::{BusConnection, CallError};
 
 /// How long a service of the system may take to answer; the bus may have to start it.
-const CALL: Duration = Duration::from_secs(3);
+const CALL: Duration = Duration::from_secs(5);
 
 const UPOWER: BusObject = BusObject {
     program: "org.freedesktop.UPower",

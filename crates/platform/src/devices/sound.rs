@@ -15,7 +15,7 @@ use super::{DeviceError, Volume};
 use crate::screen::own_socket;
 
 /// How long the server may take for all that is asked of it.
-const PATIENCE: Duration = Duration::from_secs(3);
+const PATIENCE: Duration = Duration::from_secs(5);
 /// The version of the protocol that is spoken: later ones answer with more of what is not needed.
 const VERSION: u32 = 12;
 /// A longer answer is none.
