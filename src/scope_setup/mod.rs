@@ -6,6 +6,7 @@
 
 pub mod command_verdicts;
 pub mod commands_setup;
+pub mod desktops;
 pub mod difference;
 pub mod effective;
 pub mod explanation;

@@ -13,6 +13,9 @@ use super::args::{
 use super::edit::share;
 use super::report::{confirmed, told};
 use crate::installation::home::Home;
+use crate::scope_setup::desktops::{
+    DESKTOP_CONTROL, DESKTOP_CONTROL_WORDS, DESKTOP_READ, DESKTOP_READ_WORDS, PRIVATE_DISPLAYS,
+};
 use crate::scope_setup::open_folder::{Change, find_folder, open_folder};
 use crate::scope_setup::scope_words::place_of;
 
@@ -78,12 +81,12 @@ pub fn add_screen(home: &Home, printer: Printer, args: &ScopeAddScreenArgs) -> R
 pub fn add_desktop(home: &Home, printer: Printer, args: &ScopeAddDesktopArgs) -> Result<Report, Failure> {
     let ScopeAddDesktopArgs { id, name, control, confirm, .. } = args;
     check_id(id, "desk")?;
-    let words = format!("{SEEN}{}", if *control { ACTED_ON } else { "" });
+    let words = format!("{DESKTOP_READ_WORDS}{}", if *control { DESKTOP_CONTROL_WORDS } else { "" });
     add_of_computer(home, printer, *confirm, (id, name.as_deref()), &words, |scope| {
         share(scope, ALL_SCREENS);
-        scope.capabilities.extend(TO_SEE);
+        scope.capabilities.extend(DESKTOP_READ);
         if *control {
-            scope.capabilities.extend(TO_ACT);
+            scope.capabilities.extend(DESKTOP_CONTROL);
             scope.policy.visible_input = VisibleInput::Ask;
         }
     })
@@ -126,7 +129,7 @@ pub fn add_display(home: &Home, printer: Printer, args: &ScopeAddDisplayArgs) ->
                 .hint("Programs run in folder scopes: `bailiwick scope add FOLDER` makes one."));
         }
         (scope.id, scope.name) = (id.clone(), None);
-        for capability in OF_DISPLAYS {
+        for capability in PRIVATE_DISPLAYS {
             if !scope.ask.contains(capability) && !scope.capabilities.contains(capability) {
                 scope.capabilities.push(*capability);
             }
@@ -153,41 +156,6 @@ pub fn add_display(home: &Home, printer: Printer, args: &ScopeAddDisplayArgs) ->
 }
 
 const ALL_SCREENS: &[ScreenShare] = &[ScreenShare::Displays, ScreenShare::Windows, ScreenShare::Processes];
-
-/// What a desktop is seen by, beside its pictures.
-const TO_SEE: [Capability; 4] =
-    [Capability::UiRead, Capability::WindowRead, Capability::ClipboardRead, Capability::SystemRead];
-const SEEN: &str = "\
-Clients see all windows but password managers, prompts for secrets and those that you deny: pictures, texts, titles, and what you copy.
-A client sends what it sees to the service that its model runs at.
-";
-
-/// What one acts on a desktop by.
-const TO_ACT: [Capability; 6] = [
-    Capability::UiControl,
-    Capability::InputControl,
-    Capability::WindowControl,
-    Capability::ClipboardWrite,
-    Capability::NotifySend,
-    Capability::SystemControl,
-];
-const ACTED_ON: &str = "\
-They press and fill in what these windows have, as you could: send, buy and delete are buttons, too. They move and close windows.
-Nothing is typed into terminals and into what Bailiwick runs in. Each use of pointer and keyboard needs your approval.
-";
-
-/// What private displays are used by.
-const OF_DISPLAYS: &[Capability] = &[
-    Capability::DisplayManage,
-    Capability::AppControl,
-    Capability::UiRead,
-    Capability::UiControl,
-    Capability::InputControl,
-    Capability::WindowRead,
-    Capability::WindowControl,
-    Capability::ClipboardRead,
-    Capability::ClipboardWrite,
-];
 
 /// # Errors
 /// `invalid_request` for what cannot be the id of a scope.
