@@ -8,19 +8,13 @@ use crate::registry::prelude::*;
 
 /// What the operations that set a device have in common.
 pub(super) const SETTING: OperationSpec = OperationSpec {
-    name: "",
-    summary: "",
-    details: "",
     capabilities: &[&[Capability::SystemControl]],
     effect: Effect::ControlsDesktop,
-    target: TargetRule::None,
     scope: ScopeNeed::COMPUTER,
     platforms: &["linux"],
     options: &[CommonOption::DryRun],
-    timeout_seconds: 30,
-    threads: Threads::Blocking,
     audited_fields: &["level"],
-    example: "",
+    ..OperationSpec::USUAL
 };
 
 /// What to set.

@@ -75,14 +75,9 @@ impl Operation for Op {
         details: "Each value is asked of this computer at once. What cannot be had is left out; `missing` says why.",
         capabilities: &[&[Capability::SystemRead]],
         effect: Effect::ReadOnly,
-        target: TargetRule::None,
         scope: ScopeNeed::COMPUTER,
-        platforms: &[],
-        options: &[],
-        timeout_seconds: 30,
-        threads: Threads::Blocking,
-        audited_fields: &[],
         example: r#"{"op":"system.state"}"#,
+        ..OperationSpec::USUAL
     };
     type Input = NoFields;
     type Options = NoFields;
