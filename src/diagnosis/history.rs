@@ -91,7 +91,17 @@ pub fn look(home: &Home, found: &mut Findings) {
 
 /// Looks for changes that cannot be taken back, since what they replaced is damaged.
 fn look_at_kept_changes(state: &Path, found: &mut Findings) {
-    let damaged = VersionStore::below(state).damaged_changes(KEPT_CHANGES_TIME);
+    let damaged = match VersionStore::below(state).damaged_changes(KEPT_CHANGES_TIME) {
+        Ok(damaged) => damaged,
+        Err(error) => {
+            found.fail(
+                "undo",
+                format!("what is kept for undo is not complete: {error}"),
+                "Check the disk of the state folder, and who owns what is in it.",
+            );
+            return;
+        }
+    };
     let Some((undo_id, path)) = damaged.first() else { return };
     let more = match damaged.len() - 1 {
         0 => String::new(),

@@ -38,7 +38,7 @@ pub fn short_id(id: &str) -> &str {
 
 /// Returns whether an operation can be taken back.
 pub fn undo_of(home: &Home, entry: &Entry) -> Option<UndoState> {
-    KeptChanges::since(home, began_ms(entry)).state(entry)
+    KeptChanges::since(home, began_ms(entry)).ok()?.state(entry)
 }
 
 /// Finds an operation by its id, or by the short one of its row.

@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 
 use bailiwick_contract::time::{now_ms, rfc3339};
 use bailiwick_contract::{ErrorCode, Failure, id};
+use bailiwick_engine::changes::unreadable;
 use bailiwick_providers::versions::VersionStore;
 
 use super::find::{find_entry, short_id};
@@ -61,7 +62,7 @@ fn request(scope: &str, input: Value) -> UndoRequest {
 fn of_operation(home: &Home, args: &UndoChoice, id: &str) -> Result<UndoRequest, Failure> {
     let entry = find_entry(home, args.scope.as_deref(), id)?;
     let id = entry.operation_id.as_str();
-    let kept = KeptChanges::since(home, id::began_ms(id).unwrap_or(entry.at_ms));
+    let kept = KeptChanges::since(home, id::began_ms(id).unwrap_or(entry.at_ms))?;
     let named = format!("`{}` ({})", short_id(id), entry.op);
     match kept.state(&entry) {
         Some(UndoState::Possible { .. }) => Ok(request(&entry.scope, json!({"operation": id}))),
@@ -85,12 +86,13 @@ fn since_time(home: &Home, args: &UndoChoice, when: &str) -> Result<UndoRequest,
     let (now, since_ms) = (now_ms(), since(when, now_ms())?);
     let keys = KeptChanges::keys(home);
     let mut scopes = BTreeSet::new();
-    VersionStore::below(&home.dirs.state).all_changes_since(since_ms, |it| {
+    let read = VersionStore::below(&home.dirs.state).all_changes_since(since_ms, |it| {
         if keys.contains(&it.scope) {
             scopes.insert(scope_of_key(&it.scope).to_owned());
         }
         ControlFlow::Continue(false)
     });
+    read.map_err(|error| unreadable(&error))?;
     if let Some(scope) = &args.scope {
         scopes.retain(|it| it == scope);
     }
@@ -115,7 +117,7 @@ fn newest(home: &Home, args: &UndoChoice) -> Result<UndoRequest, Failure> {
     let keys = KeptChanges::keys(home);
     let mut taken_back = BTreeSet::new();
     let mut found = None;
-    VersionStore::below(&home.dirs.state).all_changes_since(0, |it| {
+    let read = VersionStore::below(&home.dirs.state).all_changes_since(0, |it| {
         let is_asked_for = args.scope.as_deref().is_none_or(|scope| scope_of_key(&it.scope) == scope);
         if taken_back.contains(&it.undo_id) || !keys.contains(&it.scope) || !is_asked_for {
             return ControlFlow::Continue(false);
@@ -128,6 +130,7 @@ fn newest(home: &Home, args: &UndoChoice) -> Result<UndoRequest, Failure> {
         found = Some(request(scope_of_key(&it.scope), json!({"operation": operation})));
         ControlFlow::Break(())
     });
+    read.map_err(|error| unreadable(&error))?;
     found.ok_or_else(|| nothing("nothing is kept that could be taken back"))
 }
 

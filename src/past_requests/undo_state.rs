@@ -6,7 +6,9 @@ use std::ops::ControlFlow;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use bailiwick_contract::Failure;
 use bailiwick_contract::time::{now_ms, rfc3339};
+use bailiwick_engine::changes::unreadable;
 use bailiwick_history::{Entry, State};
 use bailiwick_policy::storage_key;
 use bailiwick_providers::versions::VersionStore;
@@ -126,12 +128,15 @@ pub struct KeptChanges {
 
 impl KeptChanges {
     /// Reads which changes are kept of operations that began at this time or later.
-    pub fn since(home: &Home, since_ms: i64) -> Self {
+    ///
+    /// # Errors
+    /// `provider_unavailable` if what is kept cannot be read.
+    pub fn since(home: &Home, since_ms: i64) -> Result<Self, Failure> {
         let keys = Self::keys(home);
         let mut by_operation: HashMap<String, OfOperation> = HashMap::new();
         // Which change was taken back by which operation; an undo that was taken back itself does not count.
         let mut taken_back: HashMap<String, String> = HashMap::new();
-        VersionStore::below(&home.dirs.state).all_changes_since(since_ms, |it| {
+        let read = VersionStore::below(&home.dirs.state).all_changes_since(since_ms, |it| {
             let by = taken_back.get(&it.undo_id).cloned();
             if by.is_none() {
                 let undone = it.takes_back.iter().map(|undo_id| (undo_id.clone(), it.operation_id.clone()));
@@ -145,7 +150,8 @@ impl KeptChanges {
             }
             ControlFlow::Continue(false)
         });
-        Self { by_operation }
+        read.map_err(|error| unreadable(&error))?;
+        Ok(Self { by_operation })
     }
 
     /// Returns the keys of the open scopes in the store.

@@ -101,6 +101,13 @@ class Call:
         except (OSError, ValueError):
             return ""
 
+    def is_of(self, program):
+        """Returns whether a thread of this program makes it."""
+        try:
+            return os.path.samefile(f"/proc/{self.thread}/exe", program)
+        except OSError:
+            return False
+
     def changes(self):
         """Returns whether it may change something, rather than only look."""
         if self.name in ("open", "openat"):

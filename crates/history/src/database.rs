@@ -147,13 +147,17 @@ impl Database {
         create_private_dir(folder)?;
         let _lock = lock(folder)?;
         let open = || Self::open_in(folder).map_err(StoreError::judged);
-        match open() {
-            Err(StoreError::Damaged) => {
-                let name = set_aside(folder)?;
-                Ok((open()?, Some(name)))
-            }
-            other => Ok((other?, None)),
+        let is_damaged = |opened: &Result<Self, StoreError>| matches!(opened, Err(StoreError::Damaged));
+        let mut opened = open();
+        if is_damaged(&opened) {
+            // SQLite calls it damage, too, where the disk refuses a read.
+            opened = open();
         }
+        if is_damaged(&opened) {
+            let name = set_aside(folder)?;
+            return Ok((open()?, Some(name)));
+        }
+        Ok((opened?, None))
     }
 
     fn open_in(folder: &Path) -> Result<Self, StoreError> {
@@ -503,9 +507,21 @@ pub fn set_damaged_aside(folder: &Path, damaged: Database) -> Result<Option<Stri
 }
 
 fn set_aside(folder: &Path) -> Result<String, StoreError> {
+    read_through(folder)?;
     let stamp: String =
         time::rfc3339(time::now_ms()).chars().filter(|it| it.is_ascii_alphanumeric()).collect();
     Ok(aside::set_store_aside(folder, &stamp)?)
+}
+
+/// Reads the store and its log: what the disk does not give is not damaged, and stays where it is.
+fn read_through(folder: &Path) -> io::Result<()> {
+    for name in [FILE_NAME, LOG_NAME] {
+        match fs::File::open(folder.join(name)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            file => drop(io::copy(&mut file?, &mut io::sink())?),
+        }
+    }
+    Ok(())
 }
 
 /// Takes the lock that keeps processes from opening and setting aside at the same time.

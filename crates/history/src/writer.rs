@@ -122,6 +122,8 @@ pub struct Writer {
     retention_due: bool,
     /// Whether the log of the store was removed, and its rows are in the store.
     log_was_saved: bool,
+    /// Whether a chore found the store damaged, and it was not when it was opened again.
+    is_doubted: bool,
 }
 
 impl Writer {
@@ -137,6 +139,7 @@ impl Writer {
             rows_since_retention: 0,
             retention_due: true,
             log_was_saved: false,
+            is_doubted: false,
         }
     }
 
@@ -206,10 +209,10 @@ impl Writer {
 
     fn commit_waiting<'a>(&mut self, rows: impl ExactSizeIterator<Item = &'a Row> + Clone) -> WriteResult {
         self.last_row = Instant::now();
-        // A store can turn out to be damaged or replaced; a third time something else is wrong.
+        // A store can turn out to be damaged or replaced, after it was opened again; a fourth time something else is wrong.
         let mut last = StoreError::Damaged;
-        let mut was_set_aside = false;
-        for _ in 0..3 {
+        let (mut was_set_aside, mut was_opened_again) = (false, false);
+        for _ in 0..4 {
             if let Err(error) = self.open() {
                 return Err(self.failed(&error));
             }
@@ -217,6 +220,11 @@ impl Writer {
                 Ok(true) => return Ok(self.note_written(rows.len())),
                 // Another process has set this store aside: the rows belong into the new one.
                 Ok(false) => self.exchange(None),
+                // SQLite calls it damage, too, where the disk refuses a read.
+                Err(StoreError::Damaged) if !was_opened_again => {
+                    was_opened_again = true;
+                    self.exchange(None);
+                }
                 Err(StoreError::Damaged) if !was_set_aside => {
                     was_set_aside = true;
                     if let Err(error) = self.set_aside() {
@@ -354,9 +362,10 @@ impl Writer {
     /// Sets the store aside if a chore found it damaged, and opens it again if it could not be used.
     fn judge_chore(&mut self, done: Result<(), StoreError>) {
         match done.map_err(StoreError::judged) {
-            Ok(()) | Err(StoreError::Busy) => {}
+            Ok(()) => self.is_doubted = false,
+            Err(StoreError::Busy) => {}
             Err(StoreError::Damaged) => {
-                if let Err(error) = self.set_aside() {
+                if let Err(error) = self.look_again() {
                     self.failed(&error);
                 }
             }
@@ -364,6 +373,25 @@ impl Writer {
                 self.failed(&error);
                 self.exchange(None);
             }
+        }
+    }
+
+    /// Opens a store again that seems damaged, and sets it aside if it is, or seems so a second time: SQLite calls it damage, too,
+    /// where the disk refuses a read.
+    fn look_again(&mut self) -> Result<(), StoreError> {
+        self.exchange(None);
+        self.open()?;
+        let whole = self.database.as_ref().map_or(Ok(true), Database::is_whole).map_err(StoreError::judged);
+        match whole {
+            Ok(true) if !self.is_doubted => {
+                self.is_doubted = true;
+                Ok(())
+            }
+            Ok(_) | Err(StoreError::Damaged) => {
+                self.is_doubted = false;
+                self.set_aside()
+            }
+            Err(error) => Err(error),
         }
     }
 
@@ -410,7 +438,14 @@ fn open_again(folder: &Path, board: &StoreState) -> Result<Database, StoreError>
 /// whether anything was said.
 fn open_with_notice(folder: &Path, board: &StoreState) -> Result<(Database, bool), StoreError> {
     let (mut database, mut set_aside) = Database::open(folder)?;
-    let said = match anchor::contradiction(&database, folder).map_err(StoreError::judged) {
+    let mut said = anchor::contradiction(&database, folder).map_err(StoreError::judged);
+    if matches!(said, Err(StoreError::Damaged)) {
+        // SQLite calls it damage, too, where the disk refuses a read.
+        drop(database);
+        (database, set_aside) = Database::open(folder)?;
+        said = anchor::contradiction(&database, folder).map_err(StoreError::judged);
+    }
+    let said = match said {
         Err(StoreError::Damaged) => {
             set_aside = set_damaged_aside(folder, database)?;
             (database, _) = Database::open(folder)?;

@@ -404,6 +404,150 @@ fn a_rollback_that_is_killed_is_finished_by_the_next_service() {
     assert!(rows.iter().all(|row| row["code"].is_null()), "{undos:#}");
 }
 
+/// The moments at which an undo is killed: how many of the folders that come back one after another are back.
+#[test]
+fn an_undo_of_several_changes_that_is_killed_is_taken_back_by_the_next_service() {
+    const FOLDERS: usize = 8;
+    let world = TestScope::new();
+    world.save_config();
+    let root = world.root();
+    let folder = |number: usize| root.join(format!("dir{number}"));
+    for number in 0..FOLDERS {
+        fs::create_dir(folder(number)).expect("the scope can be written");
+        fs::write(folder(number).join("a.txt"), "before\n").expect("the scope can be written");
+    }
+    fs::write(root.join("a.txt"), "before\n").expect("the scope can be written");
+    let before = tree(&root);
+    let mut steps: Vec<Value> = (0..FOLDERS)
+        .map(|number| json!({"op": "file.delete", "target": format!("dir{number}"), "options": {"recursive": true}}))
+        .collect();
+    steps.push(json!({"op": "file.write", "target": "a.txt", "input": {"content": "after\n"}, "options": {"overwrite": true}}));
+    let ran = world.cli(&["call", "batch.run", "--steps", &Value::from(steps).to_string()]);
+    assert_eq!(ran["ok"], true, "{ran}");
+    let after = tree(&root);
+    let operation = ran["operationId"].as_str().expect("an id");
+    let words = ["call", "history.undo", "--operation", operation];
+    for moment in 0..=FOLDERS {
+        let mut child = world
+            .command(&words)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("the program starts");
+        let began = Instant::now();
+        let mut is_over = false;
+        while (0..FOLDERS).filter(|number| folder(*number).exists()).count() < moment && !is_over {
+            assert!(began.elapsed() < *PATIENCE, "nothing comes back");
+            is_over = child.try_wait().expect("it can be asked").is_some();
+        }
+        // It may have ended before.
+        let _ = child.kill();
+        child.wait().expect("it ends");
+        let look = world.cli(&["call", "file.stat", "a.txt"]);
+        assert_eq!(look["ok"], true, "{look}");
+        let found = tree(&root);
+        assert!(
+            found == after || found == before,
+            "killed when {moment} folders were back: {:?}",
+            found.keys()
+        );
+        if found == before {
+            // It was over before it was killed.
+            return;
+        }
+    }
+    let undone = world.cli(&words);
+    assert_eq!(undone["ok"], true, "{undone}");
+    assert_eq!(tree(&root), before);
+}
+
+/// Returns an id that was given so many milliseconds after another.
+fn later(id: &str, by_ms: u64) -> String {
+    const DIGITS: &[u8] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+    let (time, rest) = id.split_at(10);
+    let digit = |it: u8| DIGITS.iter().position(|digit| *digit == it).expect("a digit") as u64;
+    let mut ms = time.bytes().fold(0, |ms, it| ms * 32 + digit(it)) + by_ms;
+    let mut digits = vec![b'0'; 10];
+    for place in digits.iter_mut().rev() {
+        (*place, ms) = (DIGITS[usize::try_from(ms % 32).expect("a digit")], ms / 32);
+    }
+    String::from_utf8(digits).expect("digits") + rest
+}
+
+#[test]
+fn a_rollback_that_fails_says_what_stays_and_is_tried_again() {
+    let world = TestScope::new();
+    let service = world.boot();
+    let root = world.root();
+    for name in ["a.txt", "b.txt", "c.txt"] {
+        fs::write(root.join(name), "before\n").expect("the scope can be written");
+    }
+    let start = tree(&root);
+    let write = |name: &str| json!({"op": "file.write", "target": name, "input": {"content": "after\n"}, "options": {"overwrite": true}});
+    let first = call(&service, write("c.txt"));
+    let first = first["data"]["undoId"].as_str().unwrap_or_else(|| panic!("{first}"));
+    let before = tree(&root);
+    // Something is kept in the next minute that is there, and cannot be read: a folder.
+    let mut parts = fs::read_dir(world.dirs.state.join("versions/changes")).expect("it is there").flatten();
+    let part = parts.find(|part| part.path().join("log").exists()).expect("it is kept").path();
+    let unread = part.join("log").join(later(first, 60_000));
+    fs::create_dir(&unread).expect("it is free");
+    let fails = json!({"op": "file.read", "target": "none.txt"});
+    let answer = json!({"op": "batch.run", "input": {"steps": [write("a.txt"), write("b.txt"), fails]}});
+    let answer = call(&service, answer);
+    let (error, details) = (&answer["error"], &answer["error"]["details"]);
+    let message = error["message"].as_str().unwrap_or_default();
+    assert!(message.ends_with("nothing could be taken back, so what the steps changed stays"), "{answer:#}");
+    assert_eq!(details["rolledBack"], false, "{answer:#}");
+    let steps: Vec<&Value> =
+        details["notUndone"].as_array().into_iter().flatten().map(|it| &it["step"]).collect();
+    assert_eq!(steps, ["steps[0]", "steps[1]"], "{answer:#}");
+    assert_eq!(details["rollbackError"]["code"], "provider_unavailable", "{answer:#}");
+    assert!(error["hints"].to_string().contains("tries again at later requests"), "{answer:#}");
+    assert_eq!(fs::read_to_string(root.join("a.txt")).expect("it is there"), "after\n");
+    drop(service);
+    fs::remove_dir(&unread).expect("it is empty");
+    let service = world.boot();
+    let is_done = |envelope: Value| {
+        let answer = call(&service, envelope);
+        assert_eq!(answer["ok"], true, "{answer:#}");
+    };
+    is_done(json!({"op": "file.stat", "target": "a.txt"}));
+    assert_eq!(tree(&root), before, "a later request has taken it back");
+    // The rollback is nothing that an undo takes back, and the batch nothing that is there.
+    is_done(json!({"op": "history.undo"}));
+    assert_eq!(tree(&root), start);
+    // But that undo is.
+    is_done(json!({"op": "history.undo"}));
+    assert_eq!(tree(&root), before);
+}
+
+#[test]
+fn an_undo_takes_the_newest_change_that_is_in_effect() {
+    let world = TestScope::new();
+    let (service, root) = (world.boot(), world.root());
+    fs::write(root.join("a.txt"), "before\n").expect("the scope can be written");
+    fs::create_dir(root.join("folder")).expect("the scope can be written");
+    let before = tree(&root);
+    let is_done = |envelope: Value| {
+        let answer = call(&service, envelope);
+        assert_eq!(answer["ok"], true, "{answer:#}");
+    };
+    let write = |content: &str| json!({"op": "file.write", "target": "a.txt", "input": {"content": content}, "options": {"overwrite": true}});
+    is_done(write("one\n"));
+    // What was put back by hand is as what was cut off before it changed anything.
+    is_done(write("two\n"));
+    fs::write(root.join("a.txt"), "one\n").expect("the scope can be written");
+    is_done(json!({"op": "file.mkdir", "target": "new"}));
+    fs::remove_dir(root.join("new")).expect("it is empty");
+    is_done(json!({"op": "file.move", "target": "folder", "input": {"to": "moved"}}));
+    fs::rename(root.join("moved"), root.join("folder")).expect("it was moved");
+    is_done(json!({"op": "file.create", "target": "c.txt", "input": {"content": "c\n"}}));
+    fs::remove_file(root.join("c.txt")).expect("it was made");
+    is_done(json!({"op": "history.undo"}));
+    assert_eq!(tree(&root), before);
+}
+
 /// Each plan is done as a whole, and then its check fails.
 #[test]
 fn each_of_25_plans_whose_check_fails_leaves_the_tree_as_it_was() {

@@ -629,3 +629,44 @@ fn a_change_that_is_damaged_where_it_is_kept_is_refused_and_doctor_names_it() {
         assert!(fs::read(root.join(name)).expect("it is there") == before[Path::new(name)].3, "{name}");
     }
 }
+
+#[test]
+fn an_undo_of_which_a_change_cannot_be_read_is_an_error_that_names_it() {
+    let world = TestScope::new().host();
+    let root = world.root();
+    write(&root.join("a.txt"), "before\n");
+    write(&root.join("b.txt"), "before\n");
+    let step = |target: &str| json!({"op": "file.write", "target": target, "input": {"content": "after\n"}, "options": {"overwrite": true}});
+    let ran = json!({"op": "batch.run", "input": {"steps": [step("a.txt"), step("b.txt")]}});
+    let ran = call(&world.service, ran);
+    assert_eq!(ran["ok"], true, "{ran}");
+    let undo_id = ran["data"]["steps"][0]["data"]["undoId"].as_str().expect("an id");
+    let parts = fs::read_dir(world.dirs.state.join("versions/changes")).expect("it is there").flatten();
+    let mut records = parts.map(|part| part.path().join("log").join(undo_id));
+    let record = records.find(|record| record.exists()).expect("it is kept");
+    let aside = world.dirs.state.join("aside");
+    fs::rename(&record, &aside).expect("it is there");
+    // It is there, and cannot be read.
+    fs::create_dir(&record).expect("it is free");
+    let after = all_below(&root, Path::new("none"));
+    let undo = json!({"op": "history.undo", "input": {"operation": ran["operationId"]}});
+    let by_time = json!({"op": "history.undo", "input": {"since": "2020-01-01"}});
+    let one = json!({"op": "file.restore", "input": {"undoId": undo_id}});
+    let versions = json!({"op": "file.history", "target": "a.txt"});
+    for envelope in [&undo, &by_time, &one, &versions] {
+        let refused = call(&world.service, envelope.clone());
+        assert_eq!(refused["error"]["code"], "provider_unavailable", "{envelope}: {refused}");
+        assert!(refused["error"]["message"].as_str().is_some_and(|it| it.contains(undo_id)), "{refused}");
+        assert!(all_below(&root, Path::new("none")) == after, "{envelope}: nothing was changed");
+    }
+    let report = world.cli(&["doctor"]);
+    let checks = report["checks"].as_array().expect("a list");
+    let says = checks.iter().find(|it| it["check"] == "undo").unwrap_or_else(|| panic!("{report:#}"));
+    assert!(says["says"].as_str().is_some_and(|it| it.contains(undo_id)), "{says}");
+    fs::remove_dir(&record).expect("it is empty");
+    fs::rename(&aside, &record).expect("it is free");
+    done(&world.service, undo);
+    for name in ["a.txt", "b.txt"] {
+        assert_eq!(fs::read_to_string(root.join(name)).expect("it is there"), "before\n");
+    }
+}

@@ -1,5 +1,5 @@
-//! What says that a batch is not finished: a file that is there from before its first step until it has ended or was
-//! taken back, and a lock that goes with the process.
+//! What says that a batch, or an undo of several steps, is not finished: a file that is there from before its first step until
+//! it has ended or was taken back, and a lock that goes with the process.
 
 #![expect(clippy::disallowed_methods, reason = "the folder is Bailiwick's own, in its state folder")]
 
@@ -12,9 +12,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
-use bailiwick_contract::{Caller, ErrorCode, Failure, id};
+use bailiwick_contract::{Caller, ErrorCode, Failure, id, time};
 use bailiwick_platform::fs::{
-    ABANDONED_AFTER, FileLock, Secrecy, create_private_dir, is_older, read_own_file, replace_private_file,
+    ABANDONED_AFTER, FileLock, OwnFileError, Secrecy, create_private_dir, is_older, read_own_file,
+    replace_private_file,
 };
 
 /// The largest journal that is read, in bytes.
@@ -119,8 +120,11 @@ impl Journal {
         if let Some(own) = &mut self.own {
             own.has_ended = true;
         }
-        // What cannot be removed is taken back once more, and finds nothing.
-        let _ = fs::remove_file(self.folder.join(&self.name));
+        let path = self.folder.join(&self.name);
+        // What was finished must not be taken back: an empty one says nothing.
+        if fs::remove_file(&path).is_err() && fs::remove_file(&path).is_err() {
+            let _ = fs::write(&path, "");
+        }
         drop(self.lock);
         let _ = fs::remove_file(self.folder.join(lock_name(&self.name)));
     }
@@ -148,8 +152,10 @@ pub fn find_batches(state: &Path) -> FoundBatches {
             continue;
         };
         let journal = Journal { folder: folder.clone(), name: name.clone(), lock, own: None };
-        let read = read_own_file(&folder.join(&name), Secrecy::Secret, MAX_BYTES).ok();
-        match read.and_then(|(bytes, _)| serde_json::from_slice::<Entry>(&bytes).ok()) {
+        let read = read_own_file(&folder.join(&name), Secrecy::Secret, MAX_BYTES);
+        // What cannot be read now is read later.
+        let is_read = !matches!(read, Err(OwnFileError::Io(_)));
+        match read.ok().and_then(|(bytes, _)| serde_json::from_slice::<Entry>(&bytes).ok()) {
             Some(entry) => found.unfinished.push(UnfinishedBatch {
                 id: name,
                 scope: entry.scope,
@@ -158,16 +164,25 @@ pub fn find_batches(state: &Path) -> FoundBatches {
                 journal,
             }),
             // It was cut off before its first step, or has ended this very moment.
-            None => journal.end(),
+            None if is_read => journal.end(),
+            None => found.are_some_running = true,
         }
     }
+    // An undo within a batch goes before it.
+    found.unfinished.sort_by(|one, next| next.id.cmp(&one.id));
     found
 }
 
-/// Returns whether taking back has failed for now: for want of room, of time, or of a history that can be written.
-pub fn may_pass(failure: &Failure) -> bool {
-    use ErrorCode::{Cancelled, ProviderUnavailable, Timeout};
-    failure.details.contains_key("disk") || [Cancelled, ProviderUnavailable, Timeout].contains(&failure.code)
+/// For how long taking back is tried again.
+const TRY_FOR_MS: i64 = 7 * 24 * 3_600 * 1_000;
+
+/// Returns whether taking a batch back has failed for now, and is tried again: for want of room, of time, or of a history that
+/// can be written, and since the disk or the system has refused something.
+pub fn may_pass(batch: &str, failure: &Failure) -> bool {
+    use ErrorCode::{Cancelled, ExecutionFailed, OsPermissionRequired, ProviderUnavailable, Timeout};
+    let codes = [Cancelled, ExecutionFailed, OsPermissionRequired, ProviderUnavailable, Timeout];
+    let is_young = id::began_ms(batch).is_some_and(|began_ms| time::now_ms() - began_ms < TRY_FOR_MS);
+    is_young && (failure.details.contains_key("disk") || codes.contains(&failure.code))
 }
 
 /// Removes the lock of a batch or a command that a killed process has left without its journal or note.

@@ -6,6 +6,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::reads::asker;
+use super::restore::unreadable;
 use crate::registry::Context;
 use bailiwick_contract::{Cancel, Failure, id};
 use bailiwick_policy::Permit;
@@ -37,20 +38,22 @@ pub fn scope_key(permit: &Permit) -> &str {
 /// Returns whether an undo of a change has begun, and was neither given up nor taken back.
 ///
 /// # Errors
-/// `cancelled`, `timeout`.
+/// `cancelled`, `timeout`, `provider_unavailable`.
 pub fn has_undo_begun(cx: &Context, permit: &Permit, undo_id: &str) -> Result<bool, Failure> {
     let store = VersionStore::below(&cx.service.dirs.state);
     let since_ms = id::began_ms(undo_id).unwrap_or_default();
     let (mut has_begun, mut taken_back) = (false, HashSet::new());
     // The newest come first.
-    store.changes_since(scope_key(permit), since_ms, i64::MAX, |it| {
-        if !taken_back.contains(&it.undo_id) {
-            has_begun |= it.takes_back.iter().any(|it| it == undo_id);
-            taken_back.extend(it.takes_back.iter().cloned());
-        }
-        let is_over = has_begun || cx.cancel.is_raised();
-        if is_over { ControlFlow::Break(()) } else { ControlFlow::Continue(false) }
-    });
+    store
+        .changes_since(scope_key(permit), since_ms, i64::MAX, |it| {
+            if !taken_back.contains(&it.undo_id) {
+                has_begun |= it.takes_back.iter().any(|it| it == undo_id);
+                taken_back.extend(it.takes_back.iter().cloned());
+            }
+            let is_over = has_begun || cx.cancel.is_raised();
+            if is_over { ControlFlow::Break(()) } else { ControlFlow::Continue(false) }
+        })
+        .map_err(|error| unreadable(&error))?;
     cx.cancel.check().map(|()| has_begun)
 }
 
@@ -99,6 +102,7 @@ impl<'a> Undo<'a> {
             caller: self.cx.caller.identity(),
             batch: self.cx.request.batch.as_deref(),
             takes_back: &self.takes_back,
+            is_rollback: self.cx.request.is_rollback,
         }
     }
 
@@ -259,11 +263,24 @@ pub fn whole_file(path: String, old: Option<&WholeTree>, version_after: Option<S
 }
 
 fn not_kept(error: &io::Error) -> Failure {
-    let failure = cannot_undo(&format!("what the change replaces cannot be kept for undo: {error}"));
+    with_disk(cannot_undo(&format!("what the change replaces cannot be kept for undo: {error}")), error)
+}
+
+/// Adds to a failure what it says of the disk.
+pub fn with_disk(failure: Failure, error: &io::Error) -> Failure {
     match error.kind() {
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => failure.detail("disk", "full"),
         ErrorKind::ReadOnlyFilesystem => failure.detail("disk", "readOnly"),
-        _ => failure,
+        // Anything else that has no name of its own is an error of the disk.
+        ErrorKind::NotADirectory
+        | ErrorKind::IsADirectory
+        | ErrorKind::NotFound
+        | ErrorKind::AlreadyExists
+        | ErrorKind::PermissionDenied
+        | ErrorKind::InvalidInput
+        | ErrorKind::InvalidData
+        | ErrorKind::FileTooLarge => failure,
+        _ => failure.detail("disk", "error"),
     }
 }
 
@@ -277,19 +294,24 @@ fn too_large(disk_bytes: u64) -> Failure {
 mod tests {
     use super::*;
     use crate::changes::may_pass;
+    use bailiwick_contract::ErrorCode;
 
     #[test]
-    fn only_want_of_room_is_said_to_pass() {
-        let passes = |kind: ErrorKind| may_pass(&not_kept(&kind.into()));
+    fn what_the_disk_refuses_is_said_to_pass() {
+        let batch = id::new_id();
+        let passes = |error: io::Error| may_pass(&batch, &not_kept(&error));
         for kind in [ErrorKind::StorageFull, ErrorKind::QuotaExceeded, ErrorKind::ReadOnlyFilesystem] {
-            assert!(passes(kind), "{kind}");
+            assert!(passes(kind.into()), "{kind}");
         }
         for kind in [ErrorKind::NotADirectory, ErrorKind::PermissionDenied, ErrorKind::FileTooLarge] {
-            assert!(!passes(kind), "{kind}");
+            assert!(!passes(kind.into()), "{kind}");
         }
-        assert!(!may_pass(&too_large(1 << 40)), "it stays too large");
-        assert!(!may_pass(&cannot_undo(
-            "`a` cannot be kept for undo: a part of it is on another file system"
-        )));
+        assert!(passes(io::Error::from_raw_os_error(5)), "the disk has failed once");
+        assert!(!may_pass(&batch, &too_large(1 << 40)), "it stays too large");
+        let elsewhere = cannot_undo("`a` cannot be kept for undo: a part of it is on another file system");
+        assert!(!may_pass(&batch, &elsewhere));
+        let failed = Failure::new(ErrorCode::ExecutionFailed, "`a`: Input/output error");
+        assert!(may_pass(&batch, &failed));
+        assert!(!may_pass("01JD0000000000000000000000", &failed), "not for ever");
     }
 }

@@ -14,6 +14,7 @@ pub use reads::{
     basis, content_of_version, has_read, has_written, note, refuse_unknown, see, warn_of_changes,
 };
 pub use restore::{
-    RestoreOutput, RestoredFile, not_kept, release, restore_changes, restore_changes_after, restore_version,
+    NOTHING_KEPT, RestoreOutput, RestoredFile, UNDO_IDS, in_journal, is_in_effect, not_kept, release,
+    restore_changes, restore_changes_after, restore_version, unreadable,
 };
-pub use restore_tree::{apply_whole, check_origin};
+pub use restore_tree::{apply_whole, check_origin, is_half_done};

@@ -85,13 +85,13 @@ pub fn refuse_unknown(cx: &Context, permit: &Permit, path: &str, version: &str) 
     .hint("Or set `options.overwrite` to true to replace it whatever it holds."))
 }
 
-/// Returns the content that a file had in a version, if it is held or kept.
+/// Returns the content that a file had in a version, if it is held or kept, and can be read.
 pub fn content_of_version(cx: &Context, permit: &Permit, path: &str, version: &str) -> Option<Vec<u8>> {
     let scope = scope_key(permit);
-    cx.service
-        .seen
-        .find(scope, path, version)
-        .or_else(|| VersionStore::below(&cx.service.dirs.state).content_of_version(scope, path, version))
+    let store = || VersionStore::below(&cx.service.dirs.state);
+    // Without it, edits are not merged: the caller hears of the other version.
+    let kept = || store().content_of_version(scope, path, version).ok().flatten();
+    cx.service.seen.find(scope, path, version).or_else(kept)
 }
 
 /// Returns what is known of the version that edits were made for which name none.

@@ -1,27 +1,33 @@
 //! Putting files back: all of a change or of several, or one version of one file.
 
 use std::collections::{BTreeSet, HashMap};
+use std::io;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+use super::journal::Journal;
 use super::keep::{self, Undo, scope_key};
 use super::reads::has_written;
-use super::restore_tree::restore_tree;
-use super::restore_whole::restore_whole;
+use super::restore_tree::{is_half_done, is_tree_in_effect, restore_tree, unkept};
+use super::restore_whole::{is_whole_in_effect, restore_whole};
 use crate::registry::Context;
 use bailiwick_contract::{Capability, ErrorCode, Failure, RawPath};
 use bailiwick_policy::{Permit, WritablePath};
 use bailiwick_providers::edit::{Text, text_diff};
 use bailiwick_providers::file::{
-    CurrentFile, FileLocation, Locks, Site, Step, content_version, current, perform, sha256_hex,
+    CurrentFile, FileLocation, LockGuards, Locks, Site, Step, content_version, current, perform, sha256_hex,
 };
-use bailiwick_providers::versions::{FileChange, FileFacts, FoundRecord, StoredFile, VersionStore};
+use bailiwick_providers::versions::{FileChange, FileFacts, FoundRecord, Record, StoredFile, VersionStore};
 
 /// The rule of a conflict with later changes.
 const CHANGED_SINCE: &str = "changed-since";
+/// The rule by which nothing is kept of what is asked for.
+pub const NOTHING_KEPT: &str = "nothing-kept";
+/// What names the changes that a failed undo has left taken back.
+pub const UNDO_IDS: &str = "undoIds";
 /// The largest text that is compared for a preview.
 pub(super) const MAX_DIFF_BYTES: usize = 1 << 20;
 
@@ -85,6 +91,12 @@ pub fn not_kept(what: &str) -> Failure {
         .hint("Use file.history to see what is kept.")
 }
 
+/// Creates the failure for what is kept, but cannot be read now.
+pub fn unreadable(error: &io::Error) -> Failure {
+    Failure::new(ErrorCode::ProviderUnavailable, format!("undo is not possible now: {error}"))
+        .hint("Nothing was changed. Try again; if it stays so, check the disk of Bailiwick's state folder.")
+}
+
 /// Creates the failure for a content that does not fit its hash any more.
 fn damaged(path: &str) -> Failure {
     let message = format!("what is kept of `{path}` is damaged or gone, so it cannot come back");
@@ -104,6 +116,49 @@ pub fn restore_changes(
     changes: &[FoundRecord],
 ) -> Result<RestoreOutput, Failure> {
     restore_changes_after(cx, permit, changes, &[])
+}
+
+/// Runs an undo, under a journal where it takes several steps: if the service is killed meanwhile, the next one makes everything
+/// as it was before. So does a later request where the undo fails and that cannot be done at once.
+///
+/// # Errors
+/// `invalid_request` with the rule `no-undo` if the journal cannot be written, and those of the undo.
+pub fn in_journal<T>(
+    cx: &Context,
+    permit: &Permit,
+    changes: &[FoundRecord],
+    undo: impl FnOnce() -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let is_one_step = |it: &Record| it.tree.is_none() && it.files.len() <= 1 && it.relocations.len() <= 1;
+    let is_one_step = matches!(changes, [] | [_]) && changes.iter().all(|it| is_one_step(&it.record));
+    // The journal of what a rollback takes back is there still.
+    if permit.common().dry_run || cx.request.is_rollback || is_one_step {
+        return undo();
+    }
+    let scope = permit.needed_scope()?.id();
+    let begun = Journal::begin(&cx.service.dirs.state, &cx.request.id, scope, &cx.caller);
+    let journal = begun.map_err(|error| unkept(&error))?;
+    let done = undo();
+    if done.as_ref().err().is_none_or(|failure| !is_half_done(failure)) {
+        journal.end();
+    }
+    done
+}
+
+/// Returns whether a change is in effect: not one that was cut off before it did anything, nor one that is as it was by other
+/// means. One that cannot be judged counts, so that its undo says why.
+pub fn is_in_effect(cx: &Context, permit: &Permit, found: &FoundRecord) -> bool {
+    let in_effect = if found.record.tree.is_some() {
+        is_tree_in_effect(cx, permit, found)
+    } else if found.record.relocations.is_empty() {
+        let wanted = by_changes(permit, std::slice::from_ref(found));
+        wanted
+            .and_then(|wanted| prepare(cx, permit, wanted))
+            .map(|(ready, _)| ready.iter().any(|it| !it.steps.is_empty()))
+    } else {
+        is_whole_in_effect(cx, permit, found)
+    };
+    in_effect.unwrap_or(true)
 }
 
 /// As [`restore_changes`], after others were taken back: `times` are those that files had before that.
@@ -146,7 +201,7 @@ pub fn restore_version(
         let is_named = kept.path == shown || kept.moved_from.as_deref() == Some(&shown);
         is_named && kept.sha256.as_deref().is_some_and(|sha256| content_version(sha256) == version)
     };
-    let changes = store.changes_of(scope, &shown);
+    let changes = store.changes_of(scope, &shown).map_err(|error| unreadable(&error))?;
     let found = changes.iter().find_map(|it| Some((it, it.record.files.iter().position(is_it)?)));
     let (found, at) = found.ok_or_else(|| not_kept("that version of the file"))?;
     let (kept, must_be) = (found.record.files[at].clone(), if_version.map(|it| Some(it.to_owned())));
@@ -222,7 +277,8 @@ fn by_changes(permit: &Permit, changes: &[FoundRecord]) -> Result<Vec<RestoreTar
 /// Returns the content that a file had; `None` if there was no file.
 fn content(found: &FoundRecord, at: usize) -> Result<Option<Vec<u8>>, Failure> {
     let Some(kept) = found.record.files.get(at).filter(|kept| kept.sha256.is_some()) else { return Ok(None) };
-    found.content(at).map(Some).ok_or_else(|| damaged(&kept.path))
+    let content = found.content(at).map_err(|error| unreadable(&error))?;
+    content.map(Some).ok_or_else(|| damaged(&kept.path))
 }
 
 /// What is to be done about one file.
@@ -232,13 +288,12 @@ struct RestoreStep {
     restored: RestoredFile,
 }
 
-fn restore(
+/// Takes the locks, and works out what is to be done about each file.
+fn prepare(
     cx: &Context,
     permit: &Permit,
     wanted: Vec<RestoreTarget>,
-    takes_back: Vec<String>,
-) -> Result<RestoreOutput, Failure> {
-    let dry_run = permit.common().dry_run;
+) -> Result<(Vec<RestoreStep>, LockGuards), Failure> {
     let mut sites = Vec::with_capacity(wanted.len());
     for it in &wanted {
         cx.cancel.check()?;
@@ -265,9 +320,20 @@ fn restore(
             Err(failure) => return Err(failure),
         }
     }
-    if let Some(failure) = several_conflicts(conflicts) {
-        return Err(failure);
+    match several_conflicts(conflicts) {
+        Some(failure) => Err(failure),
+        None => Ok((ready, held)),
     }
+}
+
+fn restore(
+    cx: &Context,
+    permit: &Permit,
+    wanted: Vec<RestoreTarget>,
+    takes_back: Vec<String>,
+) -> Result<RestoreOutput, Failure> {
+    let dry_run = permit.common().dry_run;
+    let (mut ready, held) = prepare(cx, permit, wanted)?;
     let mut undo_id = None;
     if !dry_run {
         let changes: Vec<FileChange> = ready.iter().map(|it| it.change.clone()).collect();

@@ -1,9 +1,9 @@
 //! Taking back what a command changed in the folders of its scope: all of it, or nothing.
 //!
-//! Before the first change a journal says that it is not finished, and what it replaces is kept. If the service is killed
-//! then, what was done is taken back before any service with the same state folder answers its next request.
+//! Before the first change a journal says that it is not finished (`super::restore::in_journal`), and what it replaces is kept.
+//! If the service is killed then, what was done is taken back before any service with the same state folder answers its next
+//! request.
 
-use std::io::ErrorKind;
 use std::time::Duration;
 
 use sha2::{Digest, Sha256};
@@ -17,9 +17,10 @@ use bailiwick_providers::file::{LockGuards, Locks, cannot_undo, content_version,
 use bailiwick_providers::versions::{ChangeSource, FoundRecord, VersionStore};
 
 use super::journal::Journal;
-use super::keep::scope_key;
+use super::keep::{scope_key, with_disk};
 use super::restore::{
-    MAX_DIFF_BYTES, Preview, RestoreOutput, RestoredFile, changed_since, not_kept, several_conflicts,
+    MAX_DIFF_BYTES, Preview, RestoreOutput, RestoredFile, UNDO_IDS, changed_since, not_kept,
+    several_conflicts, unreadable,
 };
 
 /// How many paths a result names.
@@ -34,7 +35,7 @@ const ROLL_BACK: Duration = Duration::from_secs(60);
 /// # Errors
 /// `not_found` if it is not kept any more; `conflict` if something was changed since.
 pub fn restore_tree(cx: &Context, permit: &Permit, found: &FoundRecord) -> Result<RestoreOutput, Failure> {
-    let record = TreeRecord::read(found).ok_or_else(|| not_kept("that change"))?;
+    let record = read_tree(found)?;
     let roots = open_roots(permit, &record)?;
     let store = VersionStore::below(&cx.service.dirs.state);
     let held = Locks::below(&cx.service.dirs.state).take_all(&cx.cancel)?;
@@ -68,11 +69,6 @@ pub fn restore_tree(cx: &Context, permit: &Permit, found: &FoundRecord) -> Resul
         }
         return Ok(output);
     }
-    let journal = match cx.request.is_rollback {
-        // That of what is taken back is there still.
-        true => None,
-        false => Some(begin(cx, permit)?),
-    };
     let takes_back = [found.record.undo_id.clone()];
     let source = ChangeSource {
         scope: scope_key(permit),
@@ -81,9 +77,23 @@ pub fn restore_tree(cx: &Context, permit: &Permit, found: &FoundRecord) -> Resul
         caller: cx.caller.identity(),
         batch: cx.request.batch.as_deref(),
         takes_back: &takes_back,
+        is_rollback: cx.request.is_rollback,
     };
-    output.undo_id = Some(apply_whole(&store, source, &roots, &mut plan, &held, journal, unkept)?);
+    output.undo_id = Some(apply_whole(&store, source, &roots, &mut plan, &held, None, unkept)?);
     Ok(output)
+}
+
+/// What marks the failure of an undo of which a part is done, since that could not be taken back.
+const NOT_RESTORED: &str = "notRestored";
+
+/// Returns whether a failed undo has left a part done.
+pub fn is_half_done(failure: &Failure) -> bool {
+    failure.details.contains_key(NOT_RESTORED) || failure.details.contains_key(UNDO_IDS)
+}
+
+fn read_tree(found: &FoundRecord) -> Result<TreeRecord, Failure> {
+    let record = TreeRecord::read(found).map_err(|error| unreadable(&error))?;
+    record.ok_or_else(|| not_kept("that change"))
 }
 
 /// Does what is planned, whole or not at all, and keeps what it replaces. Returns the id by which it is taken back. `journal` says
@@ -106,7 +116,7 @@ pub fn apply_whole(
             .map_err(|failure| go_back(store, source.scope, roots, held, &undo_id, failure))
             .map(|()| undo_id)
     });
-    let is_finished = done.as_ref().err().is_none_or(|failure| !failure.details.contains_key("notRestored"));
+    let is_finished = done.as_ref().err().is_none_or(|failure| !is_half_done(failure));
     if let Some(journal) = journal.filter(|_| is_finished) {
         journal.end();
     }
@@ -171,19 +181,21 @@ fn open_roots(permit: &Permit, record: &TreeRecord) -> Result<Vec<RestoreRoot>, 
     Ok(roots)
 }
 
-fn begin(cx: &Context, permit: &Permit) -> Result<Journal, Failure> {
-    let scope = permit.needed_scope()?.id();
-    let begun = Journal::begin(&cx.service.dirs.state, &cx.request.id, scope, &cx.caller);
-    begun.map_err(|error| unkept(&error))
+/// Creates the failure for an undo that cannot be written down.
+pub fn unkept(error: &std::io::Error) -> Failure {
+    with_disk(cannot_undo(&format!("what the undo replaces cannot be kept: {error}")), error)
 }
 
-fn unkept(error: &std::io::Error) -> Failure {
-    let failure = cannot_undo(&format!("what the undo replaces cannot be kept: {error}"));
-    match error.kind() {
-        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => failure.detail("disk", "full"),
-        ErrorKind::ReadOnlyFilesystem => failure.detail("disk", "readOnly"),
-        _ => failure,
-    }
+/// Returns whether a change of a command has left something that can be taken back.
+///
+/// # Errors
+/// As [`restore_tree`].
+pub fn is_tree_in_effect(cx: &Context, permit: &Permit, found: &FoundRecord) -> Result<bool, Failure> {
+    let record = read_tree(found)?;
+    let roots = open_roots(permit, &record)?;
+    let _held = Locks::below(&cx.service.dirs.state).take_all(&cx.cancel)?;
+    let plan = Restoration::plan(&roots, &record, false, &cx.cancel)?;
+    Ok(plan.pending().next().is_some() || plan.conflicts().next().is_some() || plan.left().next().is_some())
 }
 
 /// Takes back what was done before something failed.
@@ -197,8 +209,9 @@ fn go_back(
 ) -> Failure {
     // Also after a cancellation: half of an undo helps nobody.
     let cancel = Cancel::after(ROLL_BACK);
-    let record = store.record(scope, undo_id).and_then(|found| TreeRecord::read(&found));
-    let gone_back = record.ok_or_else(|| not_kept("what was done")).and_then(|record| {
+    let record = store.record(scope, undo_id).map_err(|error| unreadable(&error));
+    let record = record.and_then(|found| read_tree(&found.ok_or_else(|| not_kept("what was done"))?));
+    let gone_back = record.and_then(|record| {
         let plan = Restoration::plan(roots, &record, true, &cancel)?;
         plan.apply(held)
     });
@@ -208,7 +221,7 @@ fn go_back(
             failure.hint("Nothing was changed.")
         }
         Err(error) => failure
-            .detail("notRestored", true)
+            .detail(NOT_RESTORED, true)
             .hint(format!("A part is done, since that could not be taken back: {}.", error.message))
             .hint("Bailiwick tries that again at later requests."),
     }

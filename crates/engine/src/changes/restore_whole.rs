@@ -6,7 +6,7 @@ use bailiwick_policy::{Permit, PermittedPath};
 use bailiwick_providers::file::{
     FileLocation, Locks, Site, Slot, WholeTree, find_place, put_aside, put_back,
 };
-use bailiwick_providers::versions::{FoundRecord, Location, Relocation, StoredFile};
+use bailiwick_providers::versions::{FoundRecord, Location, Relocation, StoredFile, VersionStore};
 
 use super::keep::{Undo, has_undo_begun, whole_file};
 use super::restore::{RestoreOutput, RestoredFile, changed_since, not_kept, site};
@@ -72,6 +72,13 @@ pub fn restore_whole(
     if dry_run {
         return Ok(RestoreOutput { files, undo_id: None, more_files: None, dry_run });
     }
+    if steps.is_empty() {
+        // It was cut off before it did anything, or is taken back already.
+        if cx.request.is_rollback {
+            VersionStore::below(&cx.service.dirs.state).forget(&record.undo_id);
+        }
+        return Ok(RestoreOutput { files, undo_id: None, more_files: None, dry_run });
+    }
     let mut undo = Undo::taking_back(cx, permit, vec![record.undo_id.clone()]);
     keep(&mut undo, &steps)?;
     let mut done: Vec<&Step> = Vec::with_capacity(steps.len());
@@ -87,6 +94,32 @@ pub fn restore_whole(
     }
     let ((), undo_id) = undo.settle(result)?;
     Ok(RestoreOutput { files, undo_id, more_files: None, dry_run })
+}
+
+/// Returns whether a change has left something that can be taken back.
+///
+/// # Errors
+/// As [`restore_whole`].
+pub fn is_whole_in_effect(cx: &Context, permit: &Permit, found: &FoundRecord) -> Result<bool, Failure> {
+    for relocation in &found.record.relocations {
+        let site_of = |location: &Location| match location {
+            Location::Path(path) => {
+                permit.resolve_writable(&RawPath(path.clone())).and_then(|it| site(&it)).map(Some)
+            }
+            Location::Kept(_) => Ok(None),
+        };
+        let (from, to) = (site_of(&relocation.from)?, site_of(&relocation.to)?);
+        let is_there = match &from {
+            Some(Site::Place(place)) => place.stat()?.is_some(),
+            Some(Site::Missing(_)) => false,
+            None => true,
+        };
+        let cut_off = cut_off(cx, permit, found, from.as_ref(), to.as_ref(), relocation)?;
+        if is_there && matches!(cut_off, CutOff::No) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Looks whether everything is as the record says.
@@ -321,8 +354,12 @@ fn carry_back(cx: &Context, step: &Step, undo: &Undo<'_>, locks: &Locks) -> Resu
 
 /// Renames what is at one place to another, which must be free.
 fn exchange_names(from: &FileLocation, to: &FileLocation) -> Result<(), Failure> {
-    let renamed = from.dir.rename_to_free(&from.name, &to.dir, &to.name);
-    renamed.and_then(|()| to.dir.sync()).and_then(|()| from.dir.sync()).map_err(|error| to.failure(&error))
+    from.dir.rename_to_free(&from.name, &to.dir, &to.name).map_err(|error| to.failure(&error))?;
+    to.dir.sync().and_then(|()| from.dir.sync()).map_err(|error| {
+        // What is not known to be on the disk is not done.
+        let _ = to.dir.rename_to_free(&to.name, &from.dir, &from.name);
+        to.failure(&error)
+    })
 }
 
 fn restored(steps: &[Step]) -> Vec<RestoredFile> {

@@ -144,6 +144,7 @@ impl Commit {
             caller: self.caller.identity(),
             batch: self.batch.as_deref(),
             takes_back: &[],
+            is_rollback: false,
         };
         let journal = journal.map_err(|error| not_undoable(&error))?;
         let undo_id = apply_whole(&store, source, &roots, &mut plan, &held, Some(journal), not_undoable)?;

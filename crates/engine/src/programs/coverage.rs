@@ -98,6 +98,16 @@ impl CommandChanges {
         changes
     }
 
+    /// Creates those of a command of which nothing is known.
+    fn unknown(problem: String) -> Self {
+        Self {
+            undo_id: None,
+            not_covered: vec![".".to_owned()],
+            not_kept: Some(problem),
+            ..Self::taken_over(std::iter::empty(), String::new())
+        }
+    }
+
     /// Says it in a few words, for the history.
     pub fn summary(&self) -> Option<String> {
         let counts = [(self.created, "created"), (self.changed, "changed"), (self.removed, "removed")];
@@ -235,7 +245,7 @@ impl CommandCoverage {
             }
             Ok(Err(problem)) => {
                 cx.warn(format!("What this command changed cannot be taken back: {problem}."));
-                None
+                Some(CommandChanges::unknown(problem))
             }
             Err(_) => {
                 cx.warn("What this command changed cannot be taken back (a bug in Bailiwick).");
@@ -297,10 +307,15 @@ impl Drop for CommandCoverage {
 
 impl Inner {
     /// Creates what finds out what a command has changed whose service was killed; its files where that cannot be found out, or
-    /// is kept already.
-    fn of_cut_off(state: &Path, scopes: &Scopes, command: CutOffCommand) -> Result<Self, RunningCommand> {
+    /// is kept already; none where it can be tried again.
+    fn of_cut_off(
+        state: &Path,
+        scopes: &Scopes,
+        command: CutOffCommand,
+    ) -> Result<Self, Option<RunningCommand>> {
         let CutOffCommand { note, running } = command;
-        let Some((scope, before)) = state_before(state, scopes, &note, &running) else { return Err(running) };
+        let Ok(found) = state_before(state, scopes, &note, &running) else { return Err(None) };
+        let Some((scope, before)) = found else { return Err(Some(running)) };
         let paths = |paths: &Vec<Vec<u8>>| paths.iter().filter_map(|it| RelPath::parse(it).ok()).collect();
         let closed = note.closed.iter().map(paths).collect();
         Ok(Self { scope, state: state.to_owned(), closed, before, note, running, is_cut_off: true })
@@ -326,7 +341,7 @@ impl Inner {
         *has_changed = !difference.changes.is_empty() || !difference.uncovered.is_empty();
         let together = if *has_changed { self.running.together() } else { Vec::new() };
         let store = VersionStore::below(&self.state);
-        self.leave_out_others(&store, &mut difference);
+        let left_out = self.leave_out_others(&store, &mut difference);
         let source = ChangeSource {
             scope: self.scope.storage_key(),
             op: &self.note.op,
@@ -334,6 +349,7 @@ impl Inner {
             caller: &self.note.caller,
             batch: self.note.batch.as_deref(),
             takes_back: &[],
+            is_rollback: false,
         };
         let of =
             TreeSummary { together: together.clone(), is_cut_off: self.is_cut_off, ..TreeSummary::default() };
@@ -341,7 +357,8 @@ impl Inner {
         let show = |root: usize, path: &RelPath| roots[root].show(path);
         let counted = counts(&difference);
         let paths: Vec<_> = difference.changes.iter().map(|it| (it.root, it.path.clone())).collect();
-        let kept = keep_difference(&store, source, &mut difference, &self.before, of, &show);
+        let kept =
+            left_out.and_then(|()| keep_difference(&store, source, &mut difference, &self.before, of, &show));
         let (undo_id, not_kept) = match kept {
             Ok(undo_id) => (undo_id, None),
             Err(error) => {
@@ -380,24 +397,25 @@ impl Inner {
 
     /// Leaves out what other requests have changed while the command ran, as far as it is as they left it. What both have
     /// changed is not covered.
-    fn leave_out_others(&self, store: &VersionStore, difference: &mut Difference) {
+    fn leave_out_others(&self, store: &VersionStore, difference: &mut Difference) -> io::Result<()> {
         let mut files: BTreeMap<String, Option<String>> = BTreeMap::new();
         let mut trees: HashMap<(usize, RelPath), Option<Node>> = HashMap::new();
-        let records = store.changes_since(self.scope.storage_key(), self.before.began_ms, i64::MAX, |it| {
-            std::ops::ControlFlow::Continue(it.operation_id != self.note.operation_id)
-        });
+        let records =
+            store.changes_since(self.scope.storage_key(), self.before.began_ms, i64::MAX, |it| {
+                std::ops::ControlFlow::Continue(it.operation_id != self.note.operation_id)
+            })?;
         for found in records.iter().rev() {
             // What a command changed is in its tree.
             for file in found.record.files.iter().filter(|_| found.record.tree.is_none()) {
                 files.insert(file.path.clone(), file.version_after.clone());
                 files.extend(file.moved_from.iter().map(|from| (from.clone(), None)));
             }
-            for change in TreeRecord::read(found).into_iter().flat_map(|tree| tree.difference.changes) {
+            for change in TreeRecord::read(found)?.into_iter().flat_map(|tree| tree.difference.changes) {
                 trees.insert((change.root, change.path), change.after);
             }
         }
         if files.is_empty() && trees.is_empty() {
-            return;
+            return Ok(());
         }
         let roots: Vec<_> = self.scope.root_paths().collect();
         let uncovered = &mut difference.uncovered;
@@ -421,6 +439,7 @@ impl Inner {
                 }
             }
         });
+        Ok(())
     }
 }
 
@@ -428,6 +447,7 @@ impl Inner {
 /// whether others run in other processes.
 pub fn keep_cut_off(state: &Path, scopes: &Scopes) -> bool {
     let (found, are_some_running) = find_cut_off(state);
+    let mut are_some_left = false;
     if !found.is_empty() {
         // What they started is being killed.
         std::thread::sleep(UNTIL_KILLED);
@@ -436,32 +456,37 @@ pub fn keep_cut_off(state: &Path, scopes: &Scopes) -> bool {
         match Inner::of_cut_off(state, scopes, command) {
             // What cannot be kept cannot be taken back; no answer is left to say it in.
             Ok(inner) => drop(inner.finish()),
-            Err(running) => running.end(true),
+            Err(Some(running)) => running.end(true),
+            // A later look finds it again.
+            Err(None) => are_some_left = true,
         }
     }
-    are_some_running
+    are_some_running || are_some_left
 }
 
 /// Returns the scope of a command whose service was killed, and the state of its folders before it; `None` where it is not
 /// covered any more, or what it changed is kept already.
+///
+/// # Errors
+/// Those of the file system: whether it is kept cannot be found out now.
 fn state_before(
     state: &Path,
     scopes: &Scopes,
     note: &CommandNote,
     running: &RunningCommand,
-) -> Option<(Arc<Scope>, Snapshot)> {
-    let scope = scopes.find(&note.scope).filter(|it| it.storage_key() == note.key)?;
-    let began_ms = id::began_ms(&note.operation_id)?;
+) -> io::Result<Option<(Arc<Scope>, Snapshot)>> {
+    let scope = scopes.find(&note.scope).filter(|it| it.storage_key() == note.key);
+    let Some((scope, began_ms)) = scope.zip(id::began_ms(&note.operation_id)) else { return Ok(None) };
     let mut is_kept = false;
     VersionStore::below(state).changes_since(&note.key, began_ms, i64::MAX, |it| {
         is_kept |= it.operation_id == note.operation_id && it.tree.is_some();
         std::ops::ControlFlow::Continue(false)
-    });
+    })?;
     if is_kept || scope.undo() != UndoMode::Commands {
-        return None;
+        return Ok(None);
     }
-    let before = CoverageStore::below(state).kept(&note.key, &running.state_before(), began_ms)?;
-    Some((Arc::clone(scope), before))
+    let before = CoverageStore::below(state).kept(&note.key, &running.state_before(), began_ms);
+    Ok(before.map(|before| (Arc::clone(scope), before)))
 }
 
 /// Returns whether two states of a path are the same one.

@@ -154,8 +154,8 @@ impl Service {
             };
             // Its row in the history says what became of it.
             let outcome = Arc::clone(&self).take_back(&caller, &unfinished.scope, &unfinished.id).await;
-            // Where the disk is full, or time was short, a later request tries it again.
-            if outcome.result.err().is_some_and(|failure| changes::may_pass(&failure)) {
+            // Where the disk refuses something, or time was short, a later request tries it again.
+            if outcome.result.err().is_some_and(|failure| changes::may_pass(&unfinished.id, &failure)) {
                 self.batches.notes().tried.insert(unfinished.id, Instant::now());
             } else {
                 unfinished.end();

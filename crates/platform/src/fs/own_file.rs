@@ -67,6 +67,16 @@ pub enum OwnFileError {
     Io(#[from] io::Error),
 }
 
+impl From<OwnFileError> for io::Error {
+    fn from(error: OwnFileError) -> Self {
+        match error {
+            OwnFileError::NotFound => io::ErrorKind::NotFound.into(),
+            OwnFileError::Io(error) => error,
+            other => Self::other(other),
+        }
+    }
+}
+
 /// Reads one of Bailiwick's own files whole, after judging the very file that was opened.
 ///
 /// # Errors

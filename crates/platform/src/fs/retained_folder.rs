@@ -97,9 +97,17 @@ impl RetainedFolder {
         Self { path, limits }
     }
 
-    /// Lists the parts, the newest first.
+    /// Lists the parts, the newest first. What cannot be listed is left out.
     pub fn parts(&self) -> Vec<PathBuf> {
-        self.known_parts().iter().rev().map(|part| part.path.clone()).collect()
+        self.all_parts().unwrap_or_default()
+    }
+
+    /// Lists the parts, the newest first.
+    ///
+    /// # Errors
+    /// Those of the file system; without a folder there is no part.
+    pub fn all_parts(&self) -> io::Result<Vec<PathBuf>> {
+        Ok(self.known_parts()?.iter().rev().map(|part| part.path.clone()).collect())
     }
 
     /// Returns how long a part is there: nothing in it is older.
@@ -150,7 +158,7 @@ impl RetainedFolder {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
         let _lock = self.lock(LOCK)?;
-        let parts = self.known_parts();
+        let parts = self.known_parts()?;
         let mut folder = self.usage_or_count(&parts);
         // No part is so large that hardly another one is kept beside it.
         let most_of_part = self.limits.part_bytes.saturating_add(within.map_or(0, |(_, shared)| shared));
@@ -252,7 +260,8 @@ impl RetainedFolder {
     pub fn expire(&self, clock: &RetentionClock) {
         let is_there = fs::symlink_metadata(&self.path).is_ok();
         let Some(_lock) = is_there.then(|| self.lock(LOCK).ok()).flatten() else { return };
-        let (now_ms, parts) = (clock.steady_ms(), self.oldest_first());
+        let Ok(parts) = self.oldest_first() else { return };
+        let now_ms = clock.steady_ms();
         let mut folder = self.usage_or_count(&parts);
         for (at, part) in parts.iter().enumerate() {
             let filled_ms = part.born_ms.saturating_add(millis(self.limits.part_span));
@@ -323,21 +332,21 @@ impl RetainedFolder {
     }
 
     /// Returns the parts, the oldest first, without listing the folder where they are known.
-    fn known_parts(&self) -> Arc<[Part]> {
+    fn known_parts(&self) -> io::Result<Arc<[Part]>> {
         let name = || self.usage().map_or(0, |folder| folder.list);
         let before = name();
         let known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner).get(&self.path).cloned();
         if let Some((list, parts)) = known.filter(|_| before != 0)
             && list == before
         {
-            return parts;
+            return Ok(parts);
         }
-        let parts: Arc<[Part]> = self.oldest_first().into();
+        let parts: Arc<[Part]> = self.oldest_first()?.into();
         // Listed without the lock, it may be neither of two lists.
         if before != 0 && name() == before {
             self.remember(before, Arc::clone(&parts));
         }
-        parts
+        Ok(parts)
     }
 
     fn remember(&self, list: u64, parts: Arc<[Part]>) {
@@ -348,11 +357,14 @@ impl RetainedFolder {
         known.insert(self.path.clone(), (list, parts));
     }
 
-    fn oldest_first(&self) -> Vec<Part> {
-        let entries = fs::read_dir(&self.path).into_iter().flatten().flatten();
-        let mut parts: Vec<Part> = entries.filter_map(|entry| Part::named(entry.path())).collect();
+    fn oldest_first(&self) -> io::Result<Vec<Part>> {
+        let entries = match fs::read_dir(&self.path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            entries => entries?.collect::<io::Result<Vec<_>>>()?,
+        };
+        let mut parts: Vec<Part> = entries.iter().filter_map(|entry| Part::named(entry.path())).collect();
         parts.sort_unstable_by_key(|part| part.number);
-        parts
+        Ok(parts)
     }
 
     /// Takes a part away at once. What is in one that many things share is removed while the caller continues. One that somebody

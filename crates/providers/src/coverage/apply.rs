@@ -267,7 +267,8 @@ impl Restoration<'_> {
             )
         };
         let content = then.content.as_ref().ok_or_else(gone)?;
-        let bytes = self.record.content(content).ok_or_else(gone)?;
+        let unread = |error: io::Error| Failure::new(ErrorCode::ProviderUnavailable, error.to_string());
+        let bytes = self.record.content(content).map_err(unread)?.ok_or_else(gone)?;
         let failed = |error: FileError| self.failure(step, &error);
         let mut file = dir.create_file(name, 0o600).map_err(failed)?;
         let written = file.write_all(&bytes).map_err(|error| failed(into_file_error(error)));

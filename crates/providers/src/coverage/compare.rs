@@ -114,8 +114,8 @@ impl Difference {
             let (before, after) = (old.get(path).cloned(), new.get(path).cloned());
             let relinks = relinked.contains(&path[..]);
             let change = TreeChange { root, path: rel, before, after, relinks };
-            // What is below a folder that cannot be read any more is not known.
-            if new.is_unread(path) {
+            // What is, or was, below a folder that cannot be read is not known.
+            if new.is_unread(path) || old.is_unread(path) {
                 continue;
             }
             match self.judge(&change, old, new, &old_groups) {
@@ -124,7 +124,7 @@ impl Difference {
                 Verdict::Uncovered => drop(self.uncovered.insert((root, change.path))),
             }
         }
-        let unread = new.unread.iter().filter(|path| !old.unread.contains(*path));
+        let unread = new.unread.symmetric_difference(&old.unread);
         let left_out = old.left_out.iter().filter(|(path, before)| {
             new.left_out.get(*path).is_none_or(|after| {
                 (after.id, after.changed_ns, after.modified_ns)

@@ -174,9 +174,11 @@ pub(super) fn encode(roots: &[FileId], difference: &Difference) -> Vec<u8> {
 
 impl TreeRecord {
     /// Reads a kept difference; `None` if a record is not one, or is not kept any more.
-    pub fn read(found: &FoundRecord) -> Option<Self> {
-        let (contents, list) = found.tree()?;
-        Self::parse(contents, &list)
+    ///
+    /// # Errors
+    /// Those of the file system: what is there could not be read.
+    pub fn read(found: &FoundRecord) -> io::Result<Option<Self>> {
+        Ok(found.tree()?.and_then(|(contents, list)| Self::parse(contents, &list)))
     }
 
     /// Reads a list of changes; `None` if it is none.
@@ -205,8 +207,11 @@ impl TreeRecord {
     }
 
     /// Reads a kept content; `None` if it is damaged or was not kept.
-    pub fn content(&self, content: &Content) -> Option<Vec<u8>> {
-        let bytes = self.contents.read(content.at?, content.bytes)?;
-        content.is(&bytes).then_some(bytes)
+    ///
+    /// # Errors
+    /// Those of the file system: what is there could not be read.
+    pub fn content(&self, content: &Content) -> io::Result<Option<Vec<u8>>> {
+        let Some(at) = content.at else { return Ok(None) };
+        Ok(self.contents.read(at, content.bytes)?.filter(|bytes| content.is(bytes)))
     }
 }

@@ -256,7 +256,7 @@ impl<'a> Restoration<'a> {
         });
         let before = step.change.before.as_ref().and_then(|before| before.content.as_ref());
         let before = before.filter(|content| content.bytes <= most);
-        (now, before.and_then(|content| self.record.content(content)))
+        (now, before.and_then(|content| self.record.content(content).ok().flatten()))
     }
 
     /// Keeps what the restoring changes, so that it can be taken back. It is on disk then.

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
-use std::io::Read;
+use std::io::{self, Read};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -104,6 +104,8 @@ impl Walk<'_> {
                         below.extend(facts.folders);
                     }
                     Some(FolderOutcome::Gone) => gone.push(path.clone()),
+                    // Nothing is known below it.
+                    Some(FolderOutcome::Unread) if path.is_root() => return state,
                     Some(FolderOutcome::Unread) => self.add_unread(&mut state, path.as_bytes()),
                     Some(FolderOutcome::TooMuch) | None => return state,
                 }
@@ -178,7 +180,8 @@ impl Visitor<'_> {
             return FolderOutcome::Unread;
         }
         names.sort_unstable();
-        FolderOutcome::Read(self.read(dir, path, &names, version, is_in_git_dir))
+        let read = self.read(dir, path, &names, version, is_in_git_dir);
+        read.map_or(FolderOutcome::Unread, FolderOutcome::Read)
     }
 
     /// Returns which version of a folder this is; `None` where a name that comes or goes might not make it another one.
@@ -188,6 +191,7 @@ impl Visitor<'_> {
         Some(FolderVersion { id, modified_ns, changed_ns })
     }
 
+    /// Looks at what is in a folder; `None` where the system does not say it of everything.
     fn read(
         &self,
         dir: &Dir,
@@ -195,7 +199,7 @@ impl Visitor<'_> {
         names: &[&OsStr],
         version: Option<FolderVersion>,
         is_in_git_dir: bool,
-    ) -> FolderFacts {
+    ) -> Option<FolderFacts> {
         let is_git_dir = path.file_name() == Some(OsStr::new(".git"))
             || is_git_layout(|name| names.binary_search(&name).is_ok());
         let is_in_git_dir = is_in_git_dir || is_git_dir;
@@ -204,7 +208,11 @@ impl Visitor<'_> {
         let mut entries = SharedEntries::new(known.map(|known| &known.entries));
         let mut buffer = Vec::new();
         for name in names {
-            let Ok(stat) = dir.stat(name) else { continue };
+            let stat = match dir.stat(name) {
+                Ok(stat) => stat,
+                Err(error) if is_unknown(&error) => return None,
+                Err(_) => continue,
+            };
             // How much a file takes on the disk is no part of a state.
             let stat = Stat { disk_bytes: 0, ..stat };
             if stat.kind == FileKind::File && is_temporary(name) {
@@ -228,12 +236,16 @@ impl Visitor<'_> {
                     entries.add(name.as_bytes(), Node::of(stat));
                 }
                 FileKind::Symlink => {
-                    let link = dir.read_link(name).ok();
+                    let link = match dir.read_link(name) {
+                        Ok(link) => Some(link),
+                        Err(error) if is_unknown(&error) => return None,
+                        Err(_) => None,
+                    };
                     entries.add(name.as_bytes(), Node { link, ..Node::of(stat) });
                 }
                 FileKind::File if known.is_some_and(|known| self.is_as_known(known, &stat)) => entries.keep(),
                 FileKind::File => {
-                    let node = self.file(dir, name, known, stat, &mut buffer);
+                    let node = self.file(dir, name, known, stat, &mut buffer)?;
                     entries.add(name.as_bytes(), node);
                 }
                 FileKind::Fifo | FileKind::Socket | FileKind::Device | FileKind::Other => {
@@ -243,7 +255,7 @@ impl Visitor<'_> {
         }
         let entries = entries.finish();
         let version = version.filter(|_| entries.len() == names.len());
-        FolderFacts { state: FolderState { entries, version }, folders, left_out, is_git_dir }
+        Some(FolderFacts { state: FolderState { entries, version }, folders, left_out, is_git_dir })
     }
 
     /// Returns whether a folder is left out. After a command, what was covered before it is covered still.
@@ -260,23 +272,35 @@ impl Visitor<'_> {
         known.stat == *stat && !known.is_fresh && known.content.is_some() && self.pack.take_room(stat.size)
     }
 
-    /// Looks at a file that is not as it was, and keeps its content if it is not kept yet.
-    fn file(&self, dir: &Dir, name: &OsStr, known: Option<&Node>, stat: Stat, buffer: &mut Vec<u8>) -> Node {
+    /// Looks at a file that is not as it was, and keeps its content if it is not kept yet; `None` where the disk does not
+    /// give it.
+    fn file(
+        &self,
+        dir: &Dir,
+        name: &OsStr,
+        known: Option<&Node>,
+        stat: Stat,
+        buffer: &mut Vec<u8>,
+    ) -> Option<Node> {
         let mut node = Node::of(stat);
         if stat.size > MAX_FILE_BYTES || stat.mode & SET_ID_BITS != 0 || stat.user != user_id() {
-            return node;
+            return Some(node);
         }
         if !self.pack.take_room(stat.size) {
-            return node;
+            return Some(node);
         }
-        let Ok(opened) = dir.open_file(name) else { return node };
+        let opened = match dir.open_file(name) {
+            Ok(opened) => opened,
+            // One that its owner may not read is known by its facts.
+            Err(error) => return (!is_disk_error(&error)).then_some(node),
+        };
         node.stat = Stat { disk_bytes: 0, ..opened.stat };
         node.is_fresh = is_fresh(&opened.stat, self.began_ns);
-        let (Some(bytes), Ok(attributes)) =
-            (read(&opened.file, opened.stat.size, buffer), opened.file.attributes())
-        else {
-            return node;
+        let attributes = match opened.file.attributes() {
+            Ok(attributes) => attributes,
+            Err(error) => return (!is_disk_error(&error)).then_some(node),
         };
+        let Some(bytes) = read(&opened.file, opened.stat.size, buffer).ok()? else { return Some(node) };
         let sha256: [u8; 32] = Sha256::digest(bytes).into();
         let kept = known.and_then(|known| known.content.as_ref()).filter(|kept| kept.sha256 == sha256);
         node.content = match kept {
@@ -286,7 +310,7 @@ impl Visitor<'_> {
             }
         };
         node.attributes = attributes;
-        node
+        Some(node)
     }
 }
 
@@ -349,10 +373,19 @@ impl<'a> SharedEntries<'a> {
 }
 
 /// Reads a file whole; `None` if it has another size by now.
-fn read(mut file: impl Read, size: u64, buffer: &mut Vec<u8>) -> Option<&[u8]> {
+fn read(mut file: impl Read, size: u64, buffer: &mut Vec<u8>) -> io::Result<Option<&[u8]>> {
     buffer.clear();
-    file.by_ref().take(size + 1).read_to_end(buffer).ok()?;
-    (buffer.len() as u64 == size).then_some(&buffer[..])
+    file.by_ref().take(size + 1).read_to_end(buffer)?;
+    Ok((buffer.len() as u64 == size).then_some(&buffer[..]))
+}
+
+/// Returns whether something is there of which the system does not say what it is.
+const fn is_unknown(error: &FileError) -> bool {
+    matches!(error, FileError::Denied) || is_disk_error(error)
+}
+
+const fn is_disk_error(error: &FileError) -> bool {
+    matches!(error, FileError::Io(_) | FileError::NoSpace)
 }
 
 /// Returns whether something was changed so shortly before that its times would not show a further change. FAT sets only one

@@ -211,3 +211,29 @@ fn a_name_that_was_closed_to_one_command_is_seen_for_the_next() {
     }
     remove_tree(&folder).expect("it was made above");
 }
+
+#[test]
+fn what_was_not_read_before_is_not_covered_and_never_new() {
+    if !CAN_RESTORE_TREES {
+        return;
+    }
+    let folder = std::env::temp_dir().join(format!("bailiwick-coverage-{}", id::new_id()));
+    let root = folder.join("root");
+    fs::create_dir_all(root.join("one/deep")).expect("made");
+    fs::write(root.join("one/deep/file"), "there before").expect("written");
+    fs::write(root.join("other"), "before").expect("written");
+    let store = CoverageStore::below(&folder.join("state"));
+    let mut before = look(&store, &root, None);
+    fs::write(root.join("other"), "after").expect("written");
+    let after = look(&store, &root, Some(&before));
+    // As where the disk refuses to list it.
+    before.roots[0].unread.insert(b"one".as_slice().into());
+    before.roots[0].folders.remove(b"one".as_slice());
+    before.roots[0].folders.remove(b"one/deep".as_slice());
+    let path = |path: &str| RelPath::parse(path.as_bytes()).expect("a path");
+    let difference = Difference::between(&before, &after);
+    let changed: Vec<_> = difference.changes.iter().map(|it| it.path.clone()).collect();
+    assert_eq!(changed, [path("other")]);
+    assert_eq!(difference.uncovered.into_iter().collect::<Vec<_>>(), [(0, path("one"))]);
+    remove_tree(&folder).expect("it was made above");
+}

@@ -170,8 +170,11 @@ pub fn put_aside(
     check_keepable(place, whole)?;
     match move_entry((&place.dir, &place.name), whole, (&slot.dir, &slot.name)) {
         Ok(()) => {
-            slot.dir.sync().map_err(failed)?;
-            return place.dir.sync().map_err(failed);
+            return slot.dir.sync().and_then(|()| place.dir.sync()).map_err(|error| {
+                // What is not known to be on the disk is not done.
+                let _ = move_entry((&slot.dir, &slot.name), whole, (&place.dir, &place.name));
+                failed(error)
+            });
         }
         Err(FileError::CrossDevice) => {}
         Err(error) => return Err(failed(error)),
@@ -250,8 +253,11 @@ pub fn put_back(
     let failed = |error: FileError| place.failure(&error);
     match move_entry((&slot.dir, &slot.name), whole, (&place.dir, &place.name)) {
         Ok(()) => {
-            place.dir.sync().map_err(failed)?;
-            return slot.dir.sync().map_err(failed);
+            return place.dir.sync().and_then(|()| slot.dir.sync()).map_err(|error| {
+                // What is not known to be on the disk is not done.
+                let _ = move_entry((&place.dir, &place.name), whole, (&slot.dir, &slot.name));
+                failed(error)
+            });
         }
         Err(FileError::CrossDevice) => {}
         Err(error) => return Err(failed(error)),

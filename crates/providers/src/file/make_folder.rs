@@ -51,12 +51,16 @@ pub fn make_folders(
         let new =
             WholeTree::kept(&beside, &place.path, cancel)?.ok_or_else(|| failed(FileError::NotFound))?;
         keep(&ReplacedContent { old: None, new: Some(&new), old_version: None, new_version: None })?;
-        place.dir.rename_to_free(&named.name, &place.dir, &place.name).map_err(failed)
+        place.dir.rename_to_free(&named.name, &place.dir, &place.name).map_err(failed)?;
+        place.dir.sync().map_err(|error| {
+            // What is not known to be on the disk is not done.
+            let _ = place.dir.rename_to_free(&place.name, &place.dir, &named.name);
+            failed(error)
+        })
     })();
     if made.is_err() && place.dir.stat(&named.name).is_ok_and(|stat| stat.kind == FileKind::Dir) {
         // What stays is removed by a sweep.
         let _ = place.dir.remove_tree(&named.name);
     }
-    made?;
-    place.dir.sync().map_err(failed)
+    made
 }

@@ -209,7 +209,13 @@ impl TargetFile<'_> {
     fn make(&self, temporary: &OsStr) -> Result<(), Failure> {
         let place = self.place;
         let made = place.dir.rename_to_free(temporary, &place.dir, &place.name);
-        made.and_then(|()| place.dir.sync()).map_err(|error| match error {
+        let synced = made.and_then(|()| {
+            place.dir.sync().inspect_err(|_| {
+                // What is not known to be on the disk is not done.
+                let _ = place.dir.rename_to_free(&place.name, &place.dir, temporary);
+            })
+        });
+        synced.map_err(|error| match error {
             FileError::Exists => Failure::new(
                 ErrorCode::Conflict,
                 format!("`{}` came into being meanwhile", place.path.shown()),

@@ -78,9 +78,16 @@ pub(super) fn trade(
     if !look.is_same {
         return Ok(Some(Trade::Changed { kept: give_back(dir, (temporary, new), name, patience)? }));
     }
+    // What is not known to be on the disk is not done.
+    if let Err(error) = synced {
+        return match give_back(dir, (temporary, new), name, patience)? {
+            None => Err(error),
+            kept => Ok(Some(Trade::Changed { kept })),
+        };
+    }
     // What stays is removed by a sweep.
     let _ = dir.remove_file(temporary);
-    synced.map(|()| Some(Trade::Done { has_writer: look.has_writer }))
+    Ok(Some(Trade::Done { has_writer: look.has_writer }))
 }
 
 /// Renames a changed file back. Returns the name of what was written into ours meanwhile.

@@ -91,8 +91,13 @@ pub fn rename(
         }
         (None, _) => commit(at, to, None)?,
     }
-    from.dir.sync().map_err(|error| from.failure(&error))?;
-    to.dir.sync().map_err(|error| to.failure(&error))?;
+    from.dir.sync().and_then(|()| to.dir.sync()).map_err(|error| {
+        // What is not known to be on the disk is not done.
+        if old.is_none() {
+            let _ = to.dir.rename_to_free(&to.name, &from.dir, &from.name);
+        }
+        to.failure(&error)
+    })?;
     Ok(done)
 }
 

@@ -9,6 +9,7 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -18,7 +19,7 @@ use bailiwick_platform::fs::modes::{OpenOptionsExt, sync_folder};
 use bailiwick_platform::fs::{Secrecy, new_private_file, open_own_file};
 use sha2::{Digest, Sha256};
 
-use super::pieces::read_stored;
+use super::pieces::{damaged, read_stored};
 use super::store::create_folder;
 
 /// Contents of this size are cut into chunks.
@@ -112,7 +113,7 @@ impl ChunkPlace {
 #[derive(Debug, Default)]
 pub(super) struct Packs {
     part: PathBuf,
-    opened: HashMap<[u8; ID_BYTES], Option<File>>,
+    opened: HashMap<[u8; ID_BYTES], File>,
 }
 
 impl Packs {
@@ -121,14 +122,20 @@ impl Packs {
         Self { part: part.to_owned(), opened: HashMap::new() }
     }
 
-    /// Reads a chunk of so many bytes; `None` if it is damaged or missing.
-    pub(super) fn read(&mut self, place: &ChunkPlace, bytes: u32) -> Option<Vec<u8>> {
-        let part = &self.part;
-        let file = self.opened.entry(place.pack).or_insert_with(|| {
-            let name = std::str::from_utf8(&place.pack).ok().filter(|name| id::is_id(name))?;
-            open_own_file(&folder(part).join(name), Secrecy::Secret).ok().map(|(file, _)| file)
-        });
-        read_stored(file.as_ref()?, place.at, place.stored, bytes)
+    /// Reads a chunk of so many bytes.
+    ///
+    /// # Errors
+    /// Those of the file system; `InvalidData`, `UnexpectedEof`, `NotFound` if it is damaged or missing.
+    pub(super) fn read(&mut self, place: &ChunkPlace, bytes: u32) -> io::Result<Vec<u8>> {
+        let file = match self.opened.entry(place.pack) {
+            Entry::Occupied(opened) => opened.into_mut(),
+            Entry::Vacant(free) => {
+                let name = std::str::from_utf8(&place.pack).ok().filter(|name| id::is_id(name));
+                let path = folder(&self.part).join(name.ok_or_else(damaged)?);
+                free.insert(open_own_file(&path, Secrecy::Secret)?.0)
+            }
+        };
+        read_stored(file, place.at, place.stored, bytes)
     }
 }
 
@@ -179,7 +186,7 @@ impl Chunks {
         let bytes = size(chunk);
         if let Some(place) = self.known.get(&name) {
             let is_own = place.pack == self.pack;
-            if is_own || self.packs.read(place, bytes).is_some_and(|read| read == chunk) {
+            if is_own || self.packs.read(place, bytes).is_ok_and(|read| read == chunk) {
                 self.shared_bytes += if is_own { 0 } else { u64::from(place.stored) };
                 return (place.clone(), None);
             }

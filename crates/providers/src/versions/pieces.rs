@@ -6,6 +6,7 @@
 
 use std::borrow::Cow;
 use std::fs::File;
+use std::io::{self, ErrorKind};
 use std::path::Path;
 
 use bailiwick_platform::fs::modes::FileExt;
@@ -33,18 +34,45 @@ pub(super) fn compress(bytes: &[u8]) -> Cow<'_, [u8]> {
     }
 }
 
-/// Reads what is stored at a place of a file, of so many bytes; `None` if it is damaged.
-pub(super) fn read_stored(file: &File, at: u64, stored: u32, bytes: u32) -> Option<Vec<u8>> {
-    if stored > bytes || at.saturating_add(u64::from(stored)) > file.metadata().ok()?.len() {
-        return None;
+/// Returns what was read; `None` where it is damaged or has gone.
+///
+/// # Errors
+/// Those of the file system: what is there could not be read.
+pub(super) fn undamaged<T>(read: io::Result<T>) -> io::Result<Option<T>> {
+    match read {
+        Err(error)
+            if matches!(
+                error.kind(),
+                ErrorKind::InvalidData | ErrorKind::UnexpectedEof | ErrorKind::NotFound
+            ) =>
+        {
+            Ok(None)
+        }
+        other => other.map(Some),
     }
-    let (stored, bytes) = (usize::try_from(stored).ok()?, usize::try_from(bytes).ok()?);
+}
+
+/// Creates the error for what is not as it was written.
+pub(super) fn damaged() -> io::Error {
+    ErrorKind::InvalidData.into()
+}
+
+/// Reads what is stored at a place of a file, of so many bytes.
+///
+/// # Errors
+/// Those of the file system; `InvalidData`, `UnexpectedEof` if it is damaged.
+pub(super) fn read_stored(file: &File, at: u64, stored: u32, bytes: u32) -> io::Result<Vec<u8>> {
+    if stored > bytes || at.saturating_add(u64::from(stored)) > file.metadata()?.len() {
+        return Err(damaged());
+    }
+    let size = |bytes: u32| usize::try_from(bytes).map_err(|_| damaged());
+    let (stored, bytes) = (size(stored)?, size(bytes)?);
     let mut read = vec![0; stored];
-    file.read_exact_at(&mut read, at).ok()?;
+    file.read_exact_at(&mut read, at)?;
     if stored == bytes {
-        return Some(read);
+        return Ok(read);
     }
-    zstd::bulk::decompress(&read, bytes).ok().filter(|content| content.len() == bytes)
+    zstd::bulk::decompress(&read, bytes).ok().filter(|content| content.len() == bytes).ok_or_else(damaged)
 }
 
 /// Returns the head of a piece.
@@ -56,29 +84,31 @@ fn head(bytes: usize, stored: u32) -> [u8; HEAD_BYTES] {
     head
 }
 
-/// Reads a content of so many bytes from its pieces, which begin at a place of a file in a part of the store; `None` if it
-/// is damaged, or if a chunk of it is.
-pub(super) fn read_pieces(file: &File, part: &Path, mut at: u64, bytes: u64) -> Option<Vec<u8>> {
+/// Reads a content of so many bytes from its pieces, which begin at a place of a file in a part of the store.
+///
+/// # Errors
+/// Those of the file system; `InvalidData`, `UnexpectedEof`, `NotFound` if it is damaged, or if a chunk of it is.
+pub(super) fn read_pieces(file: &File, part: &Path, mut at: u64, bytes: u64) -> io::Result<Vec<u8>> {
     let (mut content, mut packs) = (Vec::new(), Packs::of(part));
     while (content.len() as u64) < bytes {
         let mut numbers = [[0; 4]; 2];
-        file.read_exact_at(numbers.as_flattened_mut(), at).ok()?;
+        file.read_exact_at(numbers.as_flattened_mut(), at)?;
         let [of_piece, stored] = numbers.map(u32::from_le_bytes);
         if of_piece == 0 || u64::from(of_piece) > bytes - content.len() as u64 {
-            return None;
+            return Err(damaged());
         }
         at += HEAD_BYTES as u64;
         if stored == IN_PACK {
             let mut place = [0; PLACE_BYTES];
-            file.read_exact_at(&mut place, at).ok()?;
-            content.extend(packs.read(&ChunkPlace::from_bytes(&place)?, of_piece)?);
+            file.read_exact_at(&mut place, at)?;
+            content.extend(packs.read(&ChunkPlace::from_bytes(&place).ok_or_else(damaged)?, of_piece)?);
             at += PLACE_BYTES as u64;
         } else {
             content.extend(read_stored(file, at, stored, of_piece)?);
             at += u64::from(stored);
         }
     }
-    Some(content)
+    Ok(content)
 }
 
 /// The contents of a change on their way to the store.

@@ -27,6 +27,9 @@ pub struct Record {
     /// The undo ids of the changes that it takes back, if it is an undo.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub takes_back: Vec<String>,
+    /// Whether it takes back what was not finished or has failed, rather than what someone asked to have undone.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_rollback: bool,
     /// Its files; of what a command changed the first ones, so that they are found by their paths.
     pub files: Vec<StoredFile>,
     /// How things that are kept whole are put back, in order. Where there are any, the files are not put back one by one.
@@ -52,6 +55,8 @@ pub struct ChangeSource<'a> {
     pub batch: Option<&'a str>,
     /// The undo ids of the changes that it takes back, if it is an undo.
     pub takes_back: &'a [String],
+    /// Whether it takes back what was not finished or has failed.
+    pub is_rollback: bool,
 }
 
 /// A file as it was.
@@ -125,4 +130,14 @@ pub enum Location {
     Path(String),
     /// With the record, under a number.
     Kept(usize),
+}
+
+impl Location {
+    /// Returns the number of what is kept with the record.
+    pub const fn kept(&self) -> Option<usize> {
+        match self {
+            Self::Path(_) => None,
+            Self::Kept(number) => Some(*number),
+        }
+    }
 }

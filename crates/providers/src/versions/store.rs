@@ -23,7 +23,7 @@ use bailiwick_platform::fs::{
 };
 
 use super::chunks::{Chunks, MIN_CUT_BYTES};
-use super::pieces::{StoredContents, read_pieces};
+use super::pieces::{StoredContents, damaged, read_pieces, undamaged};
 use super::record::{ChangeSource, FileFacts, Record, Relocation, StoredFile};
 use super::tree::{TreeSummary, trees};
 
@@ -231,56 +231,77 @@ impl VersionStore {
         }
     }
 
-    /// Finds a change of a scope by its id, or by the end of its id that no other has.
-    pub fn record(&self, scope: &str, undo_id: &str) -> Option<FoundRecord> {
-        if !id::is_id(undo_id) {
-            return (undo_id.len() >= SHORT_ID).then(|| self.record_by_end(scope, undo_id))?;
-        }
-        let parts = self.changes.parts().into_iter().chain(self.whole.parts());
-        parts.into_iter().find_map(|part| read_record(&part.join("log").join(undo_id), scope, undo_id))
+    /// Lists the parts of the store, the newest first of each kind.
+    fn all_parts(&self) -> io::Result<Vec<PathBuf>> {
+        let mut parts = self.changes.all_parts().map_err(|error| unread("the kept changes", &error))?;
+        parts.extend(self.whole.all_parts().map_err(|error| unread("the kept changes", &error))?);
+        Ok(parts)
     }
 
-    fn record_by_end(&self, scope: &str, end: &str) -> Option<FoundRecord> {
+    /// Finds a change of a scope by its id, or by the end of its id that no other has.
+    ///
+    /// # Errors
+    /// Those of the file system: what is there could not be read.
+    pub fn record(&self, scope: &str, undo_id: &str) -> io::Result<Option<FoundRecord>> {
+        if !id::is_id(undo_id) {
+            return if undo_id.len() >= SHORT_ID { self.record_by_end(scope, undo_id) } else { Ok(None) };
+        }
+        for part in self.all_parts()? {
+            if let Some(found) = read_record(&part.join("log").join(undo_id), scope, undo_id)? {
+                return Ok(Some(found));
+            }
+        }
+        Ok(None)
+    }
+
+    fn record_by_end(&self, scope: &str, end: &str) -> io::Result<Option<FoundRecord>> {
         let wanted = end.to_ascii_uppercase();
         // Only names are read of all the others.
         let mut found =
-            self.changes_named(Some(scope), |id, _| id.ends_with(&wanted), |_| ControlFlow::Continue(true));
-        found.pop().filter(|_| found.is_empty())
+            self.changes_named(Some(scope), |id, _| id.ends_with(&wanted), |_| ControlFlow::Continue(true))?;
+        Ok(found.pop().filter(|_| found.is_empty()))
     }
 
     /// Lists the changes of a path in a scope, the newest first.
-    pub fn changes_of(&self, scope: &str, path: &str) -> Vec<FoundRecord> {
+    ///
+    /// # Errors
+    /// Those of the file system: what is there could not be read.
+    pub fn changes_of(&self, scope: &str, path: &str) -> io::Result<Vec<FoundRecord>> {
         let key = path_key(scope, path);
         let mut found = Vec::new();
-        for part in self.changes.parts().into_iter().chain(self.whole.parts()) {
-            let Ok(entries) = fs::read_dir(part.join("paths").join(&key)) else { continue };
-            for entry in entries.flatten() {
-                let Ok(undo_id) = entry.file_name().into_string() else { continue };
-                found.extend(read_record(&part.join("log").join(&undo_id), scope, &undo_id));
+        for part in self.all_parts()? {
+            for (undo_id, _) in names_in(&part.join("paths").join(&key))? {
+                found.extend(read_record(&part.join("log").join(&undo_id), scope, &undo_id)?);
             }
         }
         found.sort_by(|one, next| next.record.undo_id.cmp(&one.record.undo_id));
-        found
+        Ok(found)
     }
 
     /// Lists the changes of a scope that began within two times, both included, the newest first: those that
     /// `is_wanted` takes, which may also end the search.
+    ///
+    /// # Errors
+    /// Those of the file system: what is there could not be read.
     pub fn changes_since(
         &self,
         scope: &str,
         since_ms: i64,
         until_ms: i64,
         is_wanted: impl FnMut(&Record) -> ControlFlow<(), bool>,
-    ) -> Vec<FoundRecord> {
+    ) -> io::Result<Vec<FoundRecord>> {
         self.changes_between(Some(scope), since_ms, until_ms, is_wanted)
     }
 
     /// As [`VersionStore::changes_since`], of every scope. For the user.
+    ///
+    /// # Errors
+    /// As [`VersionStore::changes_since`].
     pub fn all_changes_since(
         &self,
         since_ms: i64,
         is_wanted: impl FnMut(&Record) -> ControlFlow<(), bool>,
-    ) -> Vec<FoundRecord> {
+    ) -> io::Result<Vec<FoundRecord>> {
         self.changes_between(None, since_ms, i64::MAX, is_wanted)
     }
 
@@ -290,7 +311,7 @@ impl VersionStore {
         since_ms: i64,
         until_ms: i64,
         is_wanted: impl FnMut(&Record) -> ControlFlow<(), bool>,
-    ) -> Vec<FoundRecord> {
+    ) -> io::Result<Vec<FoundRecord>> {
         self.changes_named(scope, |_, began_ms| (since_ms..=until_ms).contains(&began_ms), is_wanted)
     }
 
@@ -300,20 +321,17 @@ impl VersionStore {
         scope: Option<&str>,
         is_named: impl Fn(&str, i64) -> bool,
         mut is_wanted: impl FnMut(&Record) -> ControlFlow<(), bool>,
-    ) -> Vec<FoundRecord> {
+    ) -> io::Result<Vec<FoundRecord>> {
         let mut names: Vec<(String, PathBuf)> = Vec::new();
-        for part in self.changes.parts().into_iter().chain(self.whole.parts()) {
-            let Ok(entries) = fs::read_dir(part.join("log")) else { continue };
-            names.extend(entries.flatten().filter_map(|entry| {
-                let undo_id = entry.file_name().into_string().ok()?;
-                let began_ms = id::began_ms(&undo_id)?;
-                is_named(&undo_id, began_ms).then(|| (undo_id, entry.path()))
+        for part in self.all_parts()? {
+            names.extend(names_in(&part.join("log"))?.into_iter().filter(|(undo_id, _)| {
+                id::began_ms(undo_id).is_some_and(|began_ms| is_named(undo_id, began_ms))
             }));
         }
         names.sort_unstable_by(|one, next| next.0.cmp(&one.0));
         let mut found = Vec::new();
         for (undo_id, file) in names {
-            let Some(record) = read_any_record(&file, &undo_id) else { continue };
+            let Some(record) = read_any_record(&file, &undo_id)? else { continue };
             if scope.is_some_and(|scope| record.record.scope != scope) {
                 continue;
             }
@@ -323,67 +341,105 @@ impl VersionStore {
                 ControlFlow::Break(()) => break,
             }
         }
-        found
+        Ok(found)
     }
 
     /// Looks for changes of which something is damaged, the newest first, for so long. Returns their ids, each with the path
     /// of a file that cannot come back.
-    pub fn damaged_changes(&self, time: Duration) -> Vec<(String, String)> {
+    ///
+    /// # Errors
+    /// Those of the file system: what is there could not be read.
+    pub fn damaged_changes(&self, time: Duration) -> io::Result<Vec<(String, String)>> {
         let began = Instant::now();
         let has_time = |share: u32| began.elapsed() < time / share;
         let found = self.all_changes_since(i64::MIN, |_| match has_time(2) {
             true => ControlFlow::Continue(true),
             false => ControlFlow::Break(()),
-        });
-        let damaged = found.iter().take_while(|_| has_time(1)).filter_map(|found| {
-            let mut files = found.record.files.iter().enumerate().take_while(|_| has_time(1));
-            let (_, file) = files.find(|(at, file)| file.sha256.is_some() && found.content(*at).is_none())?;
-            // What has gone meanwhile is not damaged.
-            let is_there = found.file.exists() && found.part().is_some_and(Path::exists);
-            is_there.then(|| (found.record.undo_id.clone(), file.path.clone()))
-        });
-        damaged.collect()
+        })?;
+        let mut damaged = Vec::new();
+        for found in found.iter().take_while(|_| has_time(1)) {
+            for (at, file) in found.record.files.iter().enumerate().take_while(|_| has_time(1)) {
+                if file.sha256.is_none() || found.content(at)?.is_some() {
+                    continue;
+                }
+                // What has gone meanwhile is not damaged.
+                if found.file.exists() && found.part().is_some_and(Path::exists) {
+                    damaged.push((found.record.undo_id.clone(), file.path.clone()));
+                }
+                break;
+            }
+        }
+        Ok(damaged)
     }
 
     /// Returns the content that a path had in a version (`s-` and digits), if it is kept.
-    pub fn content_of_version(&self, scope: &str, path: &str, version: &str) -> Option<Vec<u8>> {
-        self.changes_of(scope, path).iter().find_map(|found| {
+    ///
+    /// # Errors
+    /// Those of the file system: what is there could not be read.
+    pub fn content_of_version(&self, scope: &str, path: &str, version: &str) -> io::Result<Option<Vec<u8>>> {
+        for found in self.changes_of(scope, path)? {
             let of_path = |kept: &StoredFile| {
                 let is_named = kept.path == path || kept.moved_from.as_deref() == Some(path);
                 is_named && kept.sha256.as_deref().is_some_and(|it| content_version(it) == version)
             };
-            found.content(found.record.files.iter().position(of_path)?)
-        })
+            let Some(at) = found.record.files.iter().position(of_path) else { continue };
+            if let Some(content) = found.content(at)? {
+                return Ok(Some(content));
+            }
+        }
+        Ok(None)
     }
 }
 
 impl FoundRecord {
     /// Returns the content of one of the record's files; `None` if it is damaged, or if there was no file.
-    pub fn content(&self, at: usize) -> Option<Vec<u8>> {
-        let kept = self.record.files.get(at)?;
-        let sha256 = kept.sha256.as_deref()?;
-        let is_it = |content: &Vec<u8>| sha256_hex(content) == sha256;
+    ///
+    /// # Errors
+    /// Those of the file system: what is there could not be read.
+    pub fn content(&self, at: usize) -> io::Result<Option<Vec<u8>>> {
+        let Some(kept) = self.record.files.get(at) else { return Ok(None) };
+        let Some(sha256) = kept.sha256.as_deref() else { return Ok(None) };
         let bytes = kept.bytes.min(MAX_CONTENT_BYTES);
-        if self.record.tree.is_some() {
-            return self.tree_contents()?.read(kept.at?, bytes).filter(is_it);
-        }
-        if let Some(at) = kept.at {
-            let (file, _) = open_own_file(&self.file, Secrecy::Secret).ok()?;
-            return read_pieces(&file, self.part()?, self.contents_at.checked_add(at)?, bytes).filter(is_it);
-        }
-        // Earlier versions kept contents as they were, one after the other.
-        let has_content = |kept: &&StoredFile| kept.sha256.is_some();
-        let before: u64 = self.record.files[..at].iter().filter(has_content).map(|kept| kept.bytes).sum();
-        let (mut file, _) = open_own_file(&self.file, Secrecy::Secret).ok()?;
-        file.seek(SeekFrom::Start(self.contents_at + before)).ok()?;
-        let mut content = Vec::new();
-        file.take(bytes).read_to_end(&mut content).ok()?;
-        Some(content).filter(is_it)
+        let read = self.read_kept(|| {
+            if self.record.tree.is_some() {
+                let read = self.tree_contents()?.read(kept.at.ok_or_else(damaged)?, bytes)?;
+                return read.ok_or_else(damaged);
+            }
+            let (mut file, _) = open_own_file(&self.file, Secrecy::Secret)?;
+            if let Some(at) = kept.at {
+                let part = self.part().ok_or_else(damaged)?;
+                let at = self.contents_at.checked_add(at).ok_or_else(damaged)?;
+                return read_pieces(&file, part, at, bytes);
+            }
+            // Earlier versions kept contents as they were, one after the other.
+            let has_content = |kept: &&StoredFile| kept.sha256.is_some();
+            let before: u64 = self.record.files[..at].iter().filter(has_content).map(|kept| kept.bytes).sum();
+            file.seek(SeekFrom::Start(self.contents_at + before))?;
+            let mut content = Vec::new();
+            file.take(bytes).read_to_end(&mut content)?;
+            Ok(content)
+        })?;
+        Ok(read.filter(|content| sha256_hex(content) == sha256))
+    }
+
+    /// Reads something that is kept with the record; `None` where it is damaged or has gone.
+    pub(super) fn read_kept<T>(&self, read: impl FnOnce() -> io::Result<T>) -> io::Result<Option<T>> {
+        undamaged(read()).map_err(|error| unread(&format!("change {}", self.record.undo_id), &error))
     }
 
     /// Returns the part of the store that it is in.
     pub(super) fn part(&self) -> Option<&Path> {
         self.file.parent().and_then(Path::parent)
+    }
+
+    /// Returns whether it puts back things that are still kept with it.
+    pub fn has_kept(&self) -> bool {
+        let is_there = |number: &usize| {
+            self.slot(*number)
+                .is_ok_and(|slot| !matches!(slot.dir.stat(&slot.name), Err(FileError::NotFound)))
+        };
+        let kept: Vec<usize> = self.record.relocations.iter().filter_map(|it| it.from.kept()).collect();
+        !kept.is_empty() && kept.iter().all(is_there)
     }
 
     /// Opens the place of one of the things that are kept whole with the record.
@@ -483,6 +539,7 @@ pub(super) fn new_record(
         caller: source.caller.to_owned(),
         batch: source.batch.map(str::to_owned),
         takes_back: source.takes_back.to_vec(),
+        is_rollback: source.is_rollback,
         files,
         relocations,
         tree,
@@ -507,6 +564,20 @@ fn path_key(scope: &str, path: &str) -> String {
 /// Writes a record with its contents, and waits until it is on disk. It has its name only then: a change that was not
 /// begun yet must not look like one whose contents are damaged.
 pub(super) fn write_record<'a>(
+    part: &Path,
+    record: &Record,
+    json: &[u8],
+    contents: impl Iterator<Item = &'a [u8]> + Clone,
+) -> io::Result<()> {
+    let written = write_record_files(part, record, json, contents);
+    if written.is_err() {
+        // Nothing is changed then, and nobody must take the record for one of a change.
+        let _ = fs::remove_file(part.join("log").join(&record.undo_id));
+    }
+    written
+}
+
+fn write_record_files<'a>(
     part: &Path,
     record: &Record,
     json: &[u8],
@@ -561,21 +632,45 @@ fn name_by_path(part: &Path, key: &str, undo_id: &str) -> io::Result<()> {
     }
 }
 
-fn read_record(file: &Path, scope: &str, undo_id: &str) -> Option<FoundRecord> {
-    read_any_record(file, undo_id).filter(|found| found.record.scope == scope)
+fn read_record(file: &Path, scope: &str, undo_id: &str) -> io::Result<Option<FoundRecord>> {
+    Ok(read_any_record(file, undo_id)?.filter(|found| found.record.scope == scope))
 }
 
-/// Reads a record, whatever its scope is.
-fn read_any_record(file: &Path, undo_id: &str) -> Option<FoundRecord> {
-    let (opened, _): (File, _) = open_own_file(file, Secrecy::Secret).ok()?;
-    let mut json = Vec::new();
-    BufReader::new(opened.take(MAX_RECORD_BYTES)).read_until(b'\n', &mut json).ok()?;
-    let record: Record = serde_json::from_slice(json.strip_suffix(b"\n")?).ok()?;
-    (record.undo_id == undo_id).then(|| FoundRecord {
+/// Reads a record, whatever its scope is; `None` if it is damaged or has gone.
+fn read_any_record(file: &Path, undo_id: &str) -> io::Result<Option<FoundRecord>> {
+    let read = || {
+        let (opened, _): (File, _) = open_own_file(file, Secrecy::Secret)?;
+        let mut json = Vec::new();
+        BufReader::new(opened.take(MAX_RECORD_BYTES)).read_until(b'\n', &mut json)?;
+        Ok(json)
+    };
+    let json: Option<Vec<u8>> =
+        undamaged(read()).map_err(|error| unread(&format!("change {undo_id}"), &error))?;
+    let Some(json) = json else { return Ok(None) };
+    let record = json.strip_suffix(b"\n").and_then(|line| serde_json::from_slice::<Record>(line).ok());
+    Ok(record.filter(|record| record.undo_id == undo_id).map(|record| FoundRecord {
         record,
         file: file.to_owned(),
         contents_at: json.len() as u64,
-    })
+    }))
+}
+
+/// Lists the names in a folder that may not be there, with their paths.
+fn names_in(folder: &Path) -> io::Result<Vec<(String, PathBuf)>> {
+    let list = || {
+        let mut names = Vec::new();
+        for entry in fs::read_dir(folder)? {
+            let entry = entry?;
+            names.extend(entry.file_name().into_string().ok().map(|name| (name, entry.path())));
+        }
+        Ok(names)
+    };
+    Ok(undamaged(list()).map_err(|error| unread("the kept changes", &error))?.unwrap_or_default())
+}
+
+/// Creates the error for something of the store that is there and cannot be read.
+fn unread(what: &str, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{what} cannot be read: {error}"))
 }
 
 #[cfg(test)]

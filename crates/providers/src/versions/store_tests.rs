@@ -2,6 +2,7 @@
 
 use bailiwick_platform::fs::create_private_dir;
 
+use super::super::tree::TreeContents;
 use super::*;
 
 const DAY_MS: i64 = 24 * 3_600 * 1_000;
@@ -29,6 +30,7 @@ fn by(op: &str) -> ChangeSource<'_> {
         caller: "local",
         batch: None,
         takes_back: &[],
+        is_rollback: false,
     }
 }
 
@@ -51,6 +53,22 @@ fn text(lines: usize) -> Vec<u8> {
         .collect()
 }
 
+fn record_of(store: &VersionStore, scope: &str, undo_id: &str) -> Option<FoundRecord> {
+    store.record(scope, undo_id).expect("it can be read")
+}
+
+fn changes_of(store: &VersionStore, scope: &str, path: &str) -> Vec<FoundRecord> {
+    store.changes_of(scope, path).expect("they can be read")
+}
+
+fn content_at(found: &FoundRecord, at: usize) -> Option<Vec<u8>> {
+    found.content(at).expect("it can be read")
+}
+
+fn tree_of(found: &FoundRecord) -> Option<(TreeContents, Vec<u8>)> {
+    found.tree().expect("it can be read")
+}
+
 fn temporary() -> (PathBuf, VersionStore) {
     let state = std::env::temp_dir().join(format!("bailiwick-versions-{}", id::new_id()));
     let store = VersionStore::below(&state);
@@ -65,23 +83,23 @@ fn what_was_kept_is_found_in_its_scope_only() {
     let first = store.keep(by("file.write"), &[change("a", b"one")]).expect("it is kept");
     let second = store.keep(by("file.patch"), &[change("a", b"two"), change("b", b"three")]);
     let second = second.expect("it is kept");
-    let changes = store.changes_of("app", "a");
+    let changes = changes_of(&store, "app", "a");
     let ids: Vec<String> = changes.iter().map(|it| it.record.undo_id.clone()).collect();
     assert_eq!(ids, [second.clone(), first.clone()]);
-    assert_eq!(changes[0].content(0).as_deref(), Some(&b"two"[..]));
-    assert_eq!(changes[0].content(1).as_deref(), Some(&b"three"[..]));
-    let found = store.record("app", &first).expect("it is there");
-    assert_eq!(found.content(0).as_deref(), Some(&b"one"[..]));
-    assert!(store.record("other", &first).is_none() && store.changes_of("other", "a").is_empty());
+    assert_eq!(content_at(&changes[0], 0).as_deref(), Some(&b"two"[..]));
+    assert_eq!(content_at(&changes[0], 1).as_deref(), Some(&b"three"[..]));
+    let found = record_of(&store, "app", &first).expect("it is there");
+    assert_eq!(content_at(&found, 0).as_deref(), Some(&b"one"[..]));
+    assert!(record_of(&store, "other", &first).is_none() && changes_of(&store, "other", "a").is_empty());
     assert!(Protection::is_private(&found.file, false));
     // A content that was changed is no content.
     let mut text = fs::read(&found.file).expect("it can be read");
     *text.last_mut().expect("it is not empty") = b'x';
     fs::write(&found.file, text).expect("it can be written");
-    assert_eq!(found.content(0), None);
+    assert_eq!(content_at(&found, 0), None);
     store.forget(&second);
-    assert!(store.record("app", &second).is_none());
-    assert!(store.record("app", "../log/x").is_none());
+    assert!(record_of(&store, "app", &second).is_none());
+    assert!(record_of(&store, "app", "../log/x").is_none());
     bailiwick_platform::fs::remove_tree(&state).expect("it was made above");
 }
 
@@ -91,9 +109,9 @@ fn what_is_kept_is_compressed_where_that_makes_it_smaller_and_counts_as_it_is_on
     let contents = [text(2_000), noise(1, 50_000), b"short".to_vec(), Vec::new(), text(30)];
     let changes: Vec<FileChange> = contents.iter().map(|content| change("a", content)).collect();
     let undo_id = store.keep(by("file.patch"), &changes).expect("it is kept");
-    let found = store.record("app", &undo_id).expect("it is there");
+    let found = record_of(&store, "app", &undo_id).expect("it is there");
     for (at, content) in contents.iter().enumerate() {
-        assert_eq!(found.content(at).as_ref(), Some(content), "{at}");
+        assert_eq!(content_at(&found, at).as_ref(), Some(content), "{at}");
     }
     let on_disk = fs::metadata(&found.file).expect("it is there").len();
     assert!(on_disk < 55_000 + contents[0].len() as u64 / 2, "{on_disk}");
@@ -108,11 +126,11 @@ fn what_is_kept_is_compressed_where_that_makes_it_smaller_and_counts_as_it_is_on
         damaged[usize::try_from(at).expect("it is small")] ^= 0x55;
         fs::write(&found.file, &damaged).expect("it can be written");
         for (number, content) in contents.iter().enumerate() {
-            assert!(found.content(number).is_none_or(|read| read == *content), "{at}: {number}");
+            assert!(content_at(&found, number).is_none_or(|read| read == *content), "{at}: {number}");
         }
     }
     fs::write(&found.file, &whole[..whole.len() / 2]).expect("it can be written");
-    assert_eq!(found.content(1), None, "it was cut off");
+    assert_eq!(content_at(&found, 1), None, "it was cut off");
     bailiwick_platform::fs::remove_tree(&state).expect("it was made above");
 }
 
@@ -139,10 +157,10 @@ fn what_an_earlier_version_kept_comes_back() {
     let mut file = new_private_file(&part.join("log").join(undo_id)).expect("made");
     file.write_all(format!("{record}\n{}{}", contents[0], contents[1]).as_bytes()).expect("written");
     name_by_path(&part, &path_key("app", "a"), undo_id).expect("named");
-    let found = store.changes_of("app", "a").pop().expect("it is there");
-    assert_eq!(found.content(0).as_deref(), Some(contents[0].as_bytes()));
-    assert_eq!(found.content(1), None);
-    assert_eq!(found.content(2).as_deref(), Some(contents[1].as_bytes()));
+    let found = changes_of(&store, "app", "a").pop().expect("it is there");
+    assert_eq!(content_at(&found, 0).as_deref(), Some(contents[0].as_bytes()));
+    assert_eq!(content_at(&found, 1), None);
+    assert_eq!(content_at(&found, 2).as_deref(), Some(contents[1].as_bytes()));
     // And the contents that a command replaced.
     let undo_id = "01JD0000000000000000000001";
     let record = format!(
@@ -154,11 +172,11 @@ fn what_an_earlier_version_kept_comes_back() {
     create_private_dir(&trees(&part)).expect("made");
     let mut file = new_private_file(&trees(&part).join(undo_id)).expect("made");
     file.write_all(format!("{}list", contents[0]).as_bytes()).expect("written");
-    let found = store.record("app", undo_id).expect("it is there");
-    assert_eq!(found.content(0).as_deref(), Some(contents[0].as_bytes()));
-    let (tree, list) = found.tree().expect("it is one");
+    let found = record_of(&store, "app", undo_id).expect("it is there");
+    assert_eq!(content_at(&found, 0).as_deref(), Some(contents[0].as_bytes()));
+    let (tree, list) = tree_of(&found).expect("it is one");
     assert_eq!(list, b"list");
-    assert_eq!(tree.read(0, 4_000).as_deref(), Some(contents[0].as_bytes()));
+    assert_eq!(tree.read(0, 4_000).expect("it can be read").as_deref(), Some(contents[0].as_bytes()));
     bailiwick_platform::fs::remove_tree(&state).expect("it was made above");
 }
 
@@ -169,10 +187,11 @@ fn of_a_tree_that_takes_less_than_was_reserved_the_rest_is_given_back() {
     let mut draft = store.begin_tree("app", 10 << 20).expect("there is room");
     let at = [draft.add(&content), draft.add(b""), draft.add(b"short")].map(|at| at.expect("written"));
     let undo_id = draft.finish(by("command.run"), TreeSummary::default(), Vec::new(), b"list").expect("kept");
-    let (tree, list) = store.record("app", &undo_id).and_then(|found| found.tree()).expect("it is there");
+    let (tree, list) =
+        record_of(&store, "app", &undo_id).and_then(|found| tree_of(&found)).expect("it is there");
     assert_eq!(list, b"list");
-    assert_eq!(tree.read(at[0], content.len() as u64), Some(content));
-    assert_eq!(tree.read(at[2], 5).as_deref(), Some(&b"short"[..]));
+    assert_eq!(tree.read(at[0], content.len() as u64).expect("it can be read"), Some(content));
+    assert_eq!(tree.read(at[2], 5).expect("it can be read").as_deref(), Some(&b"short"[..]));
     let part = store.changes.parts()[0].clone();
     for folder in [&part, &state.join("versions/changes")] {
         let counted = fs::read_to_string(folder.join("used")).expect("it is counted");
@@ -193,10 +212,10 @@ fn no_number_of_changes_goes_beyond_the_bound() {
         newest = store.keep(by("file.write"), &[change("a", &noise(at, 300_000))]).expect("it is kept");
         assert!(bytes_below(&state.join("versions")) <= 8 << 20);
     }
-    let left = store.changes_of("app", "a");
+    let left = changes_of(&store, "app", "a");
     assert_eq!(left[0].record.undo_id, newest);
     assert!(left.len() >= 20, "{}", left.len());
-    assert!(left.iter().all(|found| found.content(0).is_some()), "what is listed can be brought back");
+    assert!(left.iter().all(|found| content_at(found, 0).is_some()), "what is listed can be brought back");
     store.changes.wait_for_removals();
     bailiwick_platform::fs::remove_tree(&state).expect("it was made above");
 }
@@ -217,12 +236,12 @@ fn a_clock_that_is_ahead_or_behind_by_200_days_for_seconds_removes_nothing() {
             for _ in 0..2 {
                 store.changes.reserve_at(CHANGES.part_bytes, now_ms).expect("there is room");
             }
-            assert!(store.record("app", &undo_id).is_some(), "{jumps:?}: {wrong_by}");
+            assert!(record_of(&store, "app", &undo_id).is_some(), "{jumps:?}: {wrong_by}");
         }
         // In time that has really passed it goes.
         let now_ms = store.clock.steady_at(started + 32 * DAY_MS, 10_000 + 32 * DAY_MS);
         store.changes.reserve_at(CHANGES.part_bytes, now_ms).expect("there is room");
-        assert!(store.record("app", &undo_id).is_none() && !part.exists());
+        assert!(record_of(&store, "app", &undo_id).is_none() && !part.exists());
         store.changes.wait_for_removals();
         bailiwick_platform::fs::remove_tree(&state).expect("it was made above");
     }
@@ -252,7 +271,7 @@ fn keep(store: &VersionStore, content: &[u8]) -> String {
 }
 
 fn content_of(store: &VersionStore, undo_id: &str) -> Option<Vec<u8>> {
-    store.record("app", undo_id).expect("it is there").content(0)
+    content_at(&record_of(store, "app", undo_id).expect("it is there"), 0)
 }
 
 #[test]
@@ -290,10 +309,10 @@ fn a_file_larger_than_a_part_shares_chunks_too_and_stays_within_the_bound() {
         keep(&store, &content);
         assert!(bytes_below(&state.join("versions")) <= (4 << 20) + (1 << 19));
     }
-    let left = store.changes_of("app", "a");
+    let left = changes_of(&store, "app", "a");
     // Of contents as they were, there is room for six.
     assert!((11..30).contains(&left.len()), "{}", left.len());
-    assert!(left.iter().all(|found| found.content(0).is_some()), "a chunk goes with its last change");
+    assert!(left.iter().all(|found| content_at(found, 0).is_some()), "a chunk goes with its last change");
     store.changes.wait_for_removals();
     bailiwick_platform::fs::remove_tree(&state).expect("it was made above");
 }
@@ -382,11 +401,11 @@ fn what_a_kill_leaves_between_chunks_and_change_is_shared_or_goes_with_its_part(
             let mut file = new_private_file(&part.join("log").join(&undo_id)).expect("made");
             file.write_all(&json[..json.len() / 2]).expect("written");
         }
-        assert!(store.record("app", &undo_id).is_none());
+        assert!(record_of(&store, "app", &undo_id).is_none());
         let next = keep(&store, &edited(&content, 100_000));
         assert!(content_of(&store, &next) == Some(edited(&content, 100_000)), "{moment}");
     }
-    assert_eq!(store.changes_of("app", "a").len(), 6);
+    assert_eq!(changes_of(&store, "app", "a").len(), 6);
     bailiwick_platform::fs::remove_tree(&state).expect("it was made above");
 }
 
@@ -402,8 +421,10 @@ fn a_record_is_there_only_with_all_its_contents() {
     let looks = std::cell::Cell::new(0);
     let contents = stored.pieces.iter().map(|piece| {
         // As if the process ended before this piece is written.
-        assert!(store.record("app", &undo_id).is_none());
-        assert!(store.all_changes_since(i64::MIN, |_| ControlFlow::Continue(true)).is_empty());
+        assert!(record_of(&store, "app", &undo_id).is_none());
+        assert!(
+            store.all_changes_since(i64::MIN, |_| ControlFlow::Continue(true)).expect("readable").is_empty()
+        );
         looks.set(looks.get() + 1);
         &piece[..]
     });
@@ -423,7 +444,7 @@ fn no_scope_shares_chunks_with_another() {
     let packs = chunk_files(&store).0;
     let sizes: Vec<u64> = packs.iter().map(|it| fs::metadata(it).expect("it is there").len()).collect();
     assert_eq!(sizes, [400_000, 400_000], "it takes as much as if nobody had it");
-    assert!(store.record("app", &undo_id).is_none());
+    assert!(record_of(&store, "app", &undo_id).is_none());
     bailiwick_platform::fs::remove_tree(&state).expect("it was made above");
 }
 
@@ -445,15 +466,15 @@ fn services_that_keep_and_remove_at_once_lose_no_chunk_that_a_change_needs() {
                     else {
                         continue;
                     };
-                    if let Some(found) = store.record("app", &undo_id) {
-                        let read = found.content(0);
-                        assert!(read == Some(content) || store.record("app", &undo_id).is_none());
+                    if let Some(found) = record_of(&store, "app", &undo_id) {
+                        let read = content_at(&found, 0);
+                        assert!(read == Some(content) || record_of(&store, "app", &undo_id).is_none());
                     }
                 }
             });
         }
     });
-    assert!(store.changes_of("app", "a").iter().all(|found| found.content(0).is_some()));
+    assert!(changes_of(&store, "app", "a").iter().all(|found| content_at(found, 0).is_some()));
     store.changes.wait_for_removals();
     bailiwick_platform::fs::remove_tree(&state).expect("it was made above");
 }
@@ -467,8 +488,9 @@ fn a_tree_shares_chunks_with_what_was_kept_before() {
     let now = edited(&content, 1_000);
     let at = draft.add(&now).expect("written");
     let undo_id = draft.finish(by("command.run"), TreeSummary::default(), Vec::new(), b"list").expect("kept");
-    let (tree, _) = store.record("app", &undo_id).and_then(|found| found.tree()).expect("it is there");
-    assert!(tree.read(at, 400_000) == Some(now));
+    let (tree, _) =
+        record_of(&store, "app", &undo_id).and_then(|found| tree_of(&found)).expect("it is there");
+    assert!(tree.read(at, 400_000).expect("it can be read") == Some(now));
     let there = bytes_below(&state.join("versions"));
     assert!(there < 700_000, "{there}");
     // One that is given up leaves nothing.
@@ -498,5 +520,59 @@ fn a_part_that_goes_while_a_change_is_written_stays_away_and_the_change_is_refus
         assert_eq!(refused.expect_err("the part has gone").kind(), io::ErrorKind::NotFound);
     }
     assert!(!part.exists());
+    bailiwick_platform::fs::remove_tree(&state).expect("it was made above");
+}
+
+#[test]
+fn what_is_there_and_cannot_be_read_is_an_error_that_names_it() {
+    let (state, store) = temporary();
+    let long = text(20_000);
+    let first = store.keep(by("file.write"), &[change("a", b"one")]).expect("it is kept");
+    let second = store.keep(by("file.write"), &[change("a", &long)]).expect("it is kept");
+    let found = record_of(&store, "app", &second).expect("it is there");
+    let part = found.part().expect("it is in a part").to_owned();
+    // Each is replaced by a folder, which is there and cannot be read as a file.
+    let unread = |path: PathBuf, read: &dyn Fn() -> Option<io::Error>, named: &str| {
+        let aside = path.with_extension("aside");
+        fs::rename(&path, &aside).expect("it is there");
+        fs::create_dir(&path).expect("it is free");
+        let said = read().map(|error| error.to_string()).expect("it is an error");
+        assert!(said.contains(named) && said.contains("cannot be read"), "{said}");
+        fs::remove_dir(&path).expect("it is empty");
+        fs::rename(&aside, &path).expect("it is free");
+    };
+    let all = |_: &Record| ControlFlow::Continue(true);
+    let log = part.join("log").join(&first);
+    unread(log.clone(), &|| store.record("app", &first).err(), &first);
+    unread(log.clone(), &|| store.changes_of("app", "a").err(), &first);
+    unread(log.clone(), &|| store.changes_since("app", 0, i64::MAX, all).err(), &first);
+    unread(log, &|| store.damaged_changes(Duration::from_secs(60)).err(), &first);
+    unread(part.join("packs").join(&second), &|| found.content(0).err(), &second);
+    // What is no folder cannot be listed.
+    fs::rename(part.join("log"), part.join("aside")).expect("it is there");
+    fs::write(part.join("log"), "").expect("it is free");
+    assert!(store.changes_since("app", 0, i64::MAX, all).is_err());
+    fs::remove_file(part.join("log")).expect("it is there");
+    // What retention has removed is no error.
+    assert!(store.changes_since("app", 0, i64::MAX, all).expect("none is there").is_empty());
+    assert!(record_of(&store, "app", &first).is_none());
+    bailiwick_platform::fs::remove_tree(&state).expect("it was made above");
+}
+
+#[test]
+fn a_record_that_could_not_be_written_whole_is_none() {
+    let (state, store) = temporary();
+    store.keep(by("file.write"), &[change("a", b"one")]).expect("it is kept");
+    let part = store.changes.parts()[0].clone();
+    // It could be found by no path.
+    fs::rename(part.join("paths"), part.join("aside")).expect("it is there");
+    fs::write(part.join("paths"), "").expect("it is free");
+    store.keep(by("file.write"), &[change("b", b"two")]).expect_err("it has no name");
+    let all = store.changes_since("app", 0, i64::MAX, |_| ControlFlow::Continue(true));
+    assert_eq!(
+        all.expect("they can be read").len(),
+        1,
+        "nothing was changed, so there is nothing to take back"
+    );
     bailiwick_platform::fs::remove_tree(&state).expect("it was made above");
 }

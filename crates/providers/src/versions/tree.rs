@@ -13,7 +13,7 @@ use bailiwick_platform::fs::modes::{FileExt, sync_folder};
 use bailiwick_platform::fs::{Secrecy, new_private_file, open_own_file};
 
 use super::chunks::Chunks;
-use super::pieces::{StoredContents, read_pieces};
+use super::pieces::{StoredContents, damaged, read_pieces, undamaged};
 use super::record::{ChangeSource, StoredFile};
 use super::store::{FILE_BYTES, FoundRecord, VersionStore, create_folder, new_record, to_line, write_record};
 
@@ -160,21 +160,26 @@ impl TreeDraft {
 impl FoundRecord {
     /// Opens the contents of a difference of whole trees, and reads its list of changes; `None` if it is none, or not kept
     /// any more.
-    pub fn tree(&self) -> Option<(TreeContents, Vec<u8>)> {
-        let summary = self.record.tree.as_ref()?;
-        let contents = self.tree_contents()?;
-        let bytes = contents.file.metadata().ok()?.len().checked_sub(summary.list_at)?;
-        let mut list = vec![0; usize::try_from(bytes.min(MAX_LIST_BYTES)).ok()?];
-        contents.file.read_exact_at(&mut list, summary.list_at).ok()?;
-        Some((contents, list))
+    ///
+    /// # Errors
+    /// Those of the file system: what is there could not be read.
+    pub fn tree(&self) -> io::Result<Option<(TreeContents, Vec<u8>)>> {
+        let Some(summary) = &self.record.tree else { return Ok(None) };
+        self.read_kept(|| {
+            let contents = self.tree_contents()?;
+            let bytes = contents.file.metadata()?.len().checked_sub(summary.list_at).ok_or_else(damaged)?;
+            let mut list = vec![0; usize::try_from(bytes.min(MAX_LIST_BYTES)).map_err(|_| damaged())?];
+            contents.file.read_exact_at(&mut list, summary.list_at)?;
+            Ok((contents, list))
+        })
     }
 
     /// Opens the contents of such a difference.
-    pub(super) fn tree_contents(&self) -> Option<TreeContents> {
-        let in_pieces = self.record.tree.as_ref()?.in_pieces;
-        let part = self.part()?;
-        let opened = open_own_file(&trees(part).join(&self.record.undo_id), Secrecy::Secret);
-        opened.ok().map(|(file, _)| TreeContents { file, part: part.to_owned(), in_pieces })
+    pub(super) fn tree_contents(&self) -> io::Result<TreeContents> {
+        let in_pieces = self.record.tree.as_ref().is_some_and(|tree| tree.in_pieces);
+        let part = self.part().ok_or_else(damaged)?;
+        let (file, _) = open_own_file(&trees(part).join(&self.record.undo_id), Secrecy::Secret)?;
+        Ok(TreeContents { file, part: part.to_owned(), in_pieces })
     }
 }
 
@@ -185,13 +190,16 @@ impl TreeContents {
     }
 
     /// Reads a content of so many bytes, which is to be held against its hash; `None` if it is damaged.
-    pub fn read(&self, at: u64, bytes: u64) -> Option<Vec<u8>> {
+    ///
+    /// # Errors
+    /// Those of the file system: what is there could not be read.
+    pub fn read(&self, at: u64, bytes: u64) -> io::Result<Option<Vec<u8>>> {
         if self.in_pieces {
-            return read_pieces(&self.file, &self.part, at, bytes);
+            return undamaged(read_pieces(&self.file, &self.part, at, bytes));
         }
-        let mut content = vec![0; usize::try_from(bytes).ok()?];
-        self.file.read_exact_at(&mut content, at).ok()?;
-        Some(content)
+        let Ok(bytes) = usize::try_from(bytes) else { return Ok(None) };
+        let mut content = vec![0; bytes];
+        undamaged(self.file.read_exact_at(&mut content, at)).map(|read| read.map(|()| content))
     }
 }
 

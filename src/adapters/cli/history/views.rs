@@ -95,7 +95,9 @@ fn page_filter(args: &HistoryArgs) -> Result<Filter, Failure> {
 
 fn timeline(home: &Home, args: &HistoryArgs) -> Result<Report, Failure> {
     let page = read(home, &page_filter(args)?)?;
-    let kept = page.entries.iter().map(began_ms).min().map(|began_ms| KeptChanges::since(home, began_ms));
+    let oldest_ms = page.entries.iter().map(began_ms).min();
+    // Where it cannot be read, the rows say nothing about it.
+    let kept = oldest_ms.and_then(|began_ms| KeptChanges::since(home, began_ms).ok());
     let undo: Vec<Option<UndoState>> =
         page.entries.iter().map(|entry| kept.as_ref().and_then(|kept| kept.state(entry))).collect();
     let text = if page.entries.is_empty() {

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::steps::{PlannedStep, Step};
-use crate::changes::{Journal, may_pass};
+use crate::changes::{Journal, NOTHING_KEPT, is_half_done, may_pass};
 use crate::registry::prelude::*;
 use crate::registry::{Providers, Submit};
 use bailiwick_contract::{Caller, Envelope, ErrorCode, Outcome};
@@ -252,37 +252,49 @@ impl Batch {
     async fn fail(self, failure: Failure, step: &PlannedStep, done: Progress) -> Failure {
         let keep = self.keeps;
         let undone = match self.journal {
-            None => Ok(BTreeSet::new()),
+            None => Ok(TakenBack::default()),
             Some(_) => self.take_back().await,
         };
         // A later request tries again where that may help.
-        let is_tried_again = undone.as_ref().is_err_and(may_pass);
+        let is_tried_again = undone.as_ref().is_err_and(|failure| may_pass(&self.id, failure));
         if let Some(journal) = self.journal.filter(|_| !is_tried_again) {
             journal.end();
         }
-        let what = match &undone {
-            _ if keep => "what was done before stays",
-            Ok(undone) if undone.is_empty() => "no file was changed",
-            Ok(_) => "the files are as they were before",
-            Err(_) => "not everything could be taken back",
-        };
-        let not_undone: Vec<Value> = match (&undone, keep) {
-            (Ok(undone), false) => done.runs.iter().filter(|run| run.stays(undone)).map(Run::named).collect(),
-            _ => Vec::new(),
+        let not_undone: Vec<Value> = match &undone {
+            _ if keep => Vec::new(),
+            Ok(undone) => done.runs.iter().filter(|run| run.stays(&undone.ids)).map(Run::named).collect(),
+            Err(_) => done.runs.iter().filter(|run| run.may_have_changed()).map(Run::named).collect(),
         };
         let has_rest = !not_undone.is_empty();
+        let what = match &undone {
+            _ if keep => "what was done before stays",
+            Ok(_) if has_rest => {
+                "what the steps in `details.notUndone` changed stays, and all else is as it was before"
+            }
+            Ok(undone) if !undone.warnings.is_empty() => "it was taken back, but for what the hints name",
+            Ok(undone) if undone.ids.is_empty() => "no file was changed",
+            Ok(_) => "the files are as they were before",
+            Err(undo) if is_half_done(undo) => "a part was taken back, and the rest stays",
+            Err(_) => "nothing could be taken back, so what the steps changed stays",
+        };
         let mut failed = Failure::new(
             failure.code,
             format!("`{}` ({}) failed: {}; {what}", step.place, step.op, failure.message),
         )
         .detail("step", step.place.as_str())
         .detail("error", failure.to_json())
-        .detail("rolledBack", !keep && undone.is_ok())
+        .detail("rolledBack", !keep && undone.is_ok() && !has_rest)
         .detail("steps", serde_json::to_value(done.shown(self.room / 2)).unwrap_or_default());
         if has_rest {
-            failed = failed.detail("notUndone", not_undone).hint(
+            failed = failed.detail("notUndone", not_undone);
+        }
+        if has_rest && undone.is_ok() {
+            failed = failed.hint(
                 "What the steps in `details.notUndone` changed stays, or a part of it: Git, and what undo does not cover of commands.",
             );
+        }
+        if let Ok(undone) = &undone {
+            failed = undone.warnings.iter().fold(failed, |failed, warning| failed.hint(warning.as_str()));
         }
         if let Err(undo) = undone {
             let then = match is_tried_again {
@@ -299,19 +311,30 @@ impl Batch {
         failed
     }
 
-    /// Takes back what file operations of the steps changed. Returns the ids of the requests.
-    async fn take_back(&self) -> Result<BTreeSet<String>, Failure> {
+    /// Takes back what file operations of the steps changed.
+    async fn take_back(&self) -> Result<TakenBack, Failure> {
         let outcome = Arc::clone(&self.submit).take_back(&self.caller, &self.scope, &self.id).await;
         match outcome.result {
             Ok(data) => {
                 let data: Value = serde_json::from_str(data.text()).unwrap_or_default();
                 let ids = data["changes"].as_array().into_iter().flatten();
-                Ok(ids.filter_map(|it| it["operationId"].as_str().map(str::to_owned)).collect())
+                let ids = ids.filter_map(|it| it["operationId"].as_str().map(str::to_owned)).collect();
+                Ok(TakenBack { ids, warnings: outcome.warnings })
             }
-            Err(failure) if failure.code == ErrorCode::NotFound => Ok(BTreeSet::new()),
+            // What is damaged or gone is another failure.
+            Err(failure) if failure.rule() == Some(NOTHING_KEPT) => Ok(TakenBack::default()),
             Err(failure) => Err(failure),
         }
     }
+}
+
+/// What was taken back of a batch.
+#[derive(Default)]
+struct TakenBack {
+    /// The ids of the requests whose changes were.
+    ids: BTreeSet<String>,
+    /// What is not as it was, nevertheless.
+    warnings: Vec<String>,
 }
 
 /// Creates the request that takes the changes of a batch back.
@@ -356,6 +379,15 @@ impl Run {
             Effect::Writes | Effect::Destroys => {
                 self.is_done && !is_kept && !undone.contains(&self.operation_id)
             }
+        }
+    }
+
+    /// Returns whether it may have changed something.
+    fn may_have_changed(&self) -> bool {
+        match self.effect {
+            Effect::ReadOnly | Effect::Captures => false,
+            Effect::RunsCode | Effect::ControlsDesktop => self.may_have_run,
+            Effect::Writes | Effect::Destroys => self.is_done,
         }
     }
 

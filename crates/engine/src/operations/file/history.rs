@@ -81,7 +81,8 @@ impl RunBlocking for Op {
         let mut output =
             Output { path: path.clone(), versions: Vec::new(), truncated: false, next_cursor: None };
         let older = permit.common().cursor.as_deref();
-        for found in VersionStore::below(&cx.service.dirs.state).changes_of(scope, &path) {
+        let found = VersionStore::below(&cx.service.dirs.state).changes_of(scope, &path);
+        for found in found.map_err(|error| changes::unreadable(&error))? {
             let record = found.record;
             cx.cancel.check()?;
             if older.is_some_and(|older| record.undo_id.as_str() >= older) {

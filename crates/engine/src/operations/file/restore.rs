@@ -1,7 +1,8 @@
 //! `file.restore`: take a change back, or bring back an earlier version of a file.
 
 use crate::changes::{
-    RestoreOutput, check_origin, not_kept, release, restore_changes, restore_version, scope_key,
+    RestoreOutput, check_origin, in_journal, not_kept, release, restore_changes, restore_version, scope_key,
+    unreadable,
 };
 use crate::registry::prelude::*;
 use bailiwick_providers::versions::VersionStore;
@@ -63,10 +64,10 @@ impl RunBlocking for Op {
         match (&input.undo_id, &input.version) {
             (Some(undo_id), None) if permit.path().rel().is_root() => {
                 let store = VersionStore::below(&cx.service.dirs.state);
-                let found = store.record(scope_key(permit), undo_id);
+                let found = store.record(scope_key(permit), undo_id).map_err(|error| unreadable(&error))?;
                 let found = [found.ok_or_else(|| not_kept("that change"))?];
                 check_origin(cx, &found, permit.common().dry_run)?;
-                let restored = restore_changes(cx, permit, &found)?;
+                let restored = in_journal(cx, permit, &found, || restore_changes(cx, permit, &found))?;
                 if !restored.dry_run {
                     release(cx, &found);
                 }

@@ -7,7 +7,8 @@ use serde_json::Value;
 
 use super::query;
 use crate::changes::{
-    RestoredFile, check_origin, not_kept, release, restore_changes, restore_changes_after, scope_key,
+    NOTHING_KEPT, RestoredFile, UNDO_IDS, check_origin, in_journal, is_in_effect, not_kept, release,
+    restore_changes, restore_changes_after, scope_key, unreadable,
 };
 use crate::registry::prelude::*;
 use bailiwick_contract::{ErrorCode, Transport, id, time};
@@ -22,7 +23,7 @@ const LONGEST_OPERATION_MS: i64 = 2 * 3_600 * 1_000;
 /// The operation.
 pub struct Op;
 
-/// What to take back; without a field, the caller's newest change.
+/// What to take back; without a field, the caller's newest change that is in effect.
 #[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase", default)]
 pub struct Input {
@@ -105,66 +106,73 @@ impl Operation for Op {
 
 impl RunBlocking for Op {
     fn run(cx: &Context, permit: &Permit, input: &Input, _: &NoFields) -> Result<Output, Failure> {
-        let changes = not_done_before(cx, permit, find(cx, permit, input)?);
+        let changes = not_done_before(cx, permit, find(cx, permit, input)?)?;
         let dry_run = permit.common().dry_run;
         check_origin(cx, &changes, input.shared || dry_run)?;
-        let mut output = Output {
-            changes: changes.iter().map(described).collect(),
-            files: Vec::new(),
-            more_files: None,
-            dry_run,
-        };
-        let mut undo_ids = Vec::new();
-        // Contents go back together; what is kept whole, and what a command changed, goes back alone.
-        let is_whole = |it: &FoundRecord| !it.record.relocations.is_empty() || it.record.tree.is_some();
-        let mut groups: Vec<_> =
-            changes.chunk_by(|one, next| !is_whole(one) && !is_whole(next)).rev().collect();
-        // The times that files had, for what is known by them.
-        let mut times: Vec<(String, i64)> = Vec::new();
-        // The conflict of changes that were tried together, where that names several files.
-        let mut together: Option<Failure> = None;
-        while let Some(group) = groups.pop() {
-            let restored = match restore_changes_after(cx, permit, group, &times) {
-                Ok(restored) => restored,
-                // A name that was given away and used again is free only once the later change is back.
-                Err(failure) if failure.code == ErrorCode::Conflict && group.len() > 1 => {
-                    together = Some(failure);
-                    groups.extend(group.chunks(1).rev());
-                    continue;
-                }
-                // What comes later in a preview may stand on what is not done yet.
-                Err(failure) if dry_run && stands_on(&failure, &output.files) => {
-                    cx.warn(format!("The preview ends here: {}.", failure.message));
-                    break;
-                }
-                Err(failure) => {
-                    let failure = together.filter(|it| is_among(&failure, it)).unwrap_or(failure);
-                    return Err(do_again(cx, permit, &undo_ids, failure));
-                }
-            };
-            for file in &restored.files {
-                if let Some(from) = &file.moved_from {
-                    times.iter_mut().for_each(|(path, _)| rename(path, from, &file.path));
-                }
-                times.extend(file.modified_ns.map(|modified_ns| (file.path.clone(), modified_ns)));
-            }
-            output.files.extend(restored.files);
-            if let Some(more) = restored.more_files {
-                *output.more_files.get_or_insert_default() += more;
-            }
-            undo_ids.extend(restored.undo_id);
-        }
+        let output = in_journal(cx, permit, &changes, || take_back(cx, permit, &changes))?;
+        // Only now: what is taken back after a kill has to be known.
         if !dry_run {
             release(cx, &changes);
         }
-        let more = output.more_files.map_or(0, |more| usize::try_from(more).unwrap_or(usize::MAX / 2));
-        cx.summarize(format!(
-            "{} taken back, {}",
-            query::counted(output.changes.len(), "change"),
-            query::counted(output.files.len() + more, "file")
-        ));
         Ok(output)
     }
+}
+
+/// Takes changes back, the newest first: all of them, or none.
+fn take_back(cx: &Context, permit: &Permit, changes: &[FoundRecord]) -> Result<Output, Failure> {
+    let dry_run = permit.common().dry_run;
+    let mut output = Output {
+        changes: changes.iter().map(described).collect(),
+        files: Vec::new(),
+        more_files: None,
+        dry_run,
+    };
+    let mut undo_ids = Vec::new();
+    // Contents go back together; what is kept whole, and what a command changed, goes back alone.
+    let is_whole = |it: &FoundRecord| !it.record.relocations.is_empty() || it.record.tree.is_some();
+    let mut groups: Vec<_> = changes.chunk_by(|one, next| !is_whole(one) && !is_whole(next)).rev().collect();
+    // The times that files had, for what is known by them.
+    let mut times: Vec<(String, i64)> = Vec::new();
+    // The conflict of changes that were tried together, where that names several files.
+    let mut together: Option<Failure> = None;
+    while let Some(group) = groups.pop() {
+        let restored = match restore_changes_after(cx, permit, group, &times) {
+            Ok(restored) => restored,
+            // A name that was given away and used again is free only once the later change is back.
+            Err(failure) if failure.code == ErrorCode::Conflict && group.len() > 1 => {
+                together = Some(failure);
+                groups.extend(group.chunks(1).rev());
+                continue;
+            }
+            // What comes later in a preview may stand on what is not done yet.
+            Err(failure) if dry_run && stands_on(&failure, &output.files) => {
+                cx.warn(format!("The preview ends here: {}.", failure.message));
+                break;
+            }
+            Err(failure) => {
+                let failure = together.filter(|it| is_among(&failure, it)).unwrap_or(failure);
+                return Err(do_again(cx, permit, &undo_ids, failure));
+            }
+        };
+        for file in &restored.files {
+            if let Some(from) = &file.moved_from {
+                times.iter_mut().for_each(|(path, _)| rename(path, from, &file.path));
+            }
+            times.extend(file.modified_ns.map(|modified_ns| (file.path.clone(), modified_ns)));
+        }
+        output.files.extend(restored.files);
+        if let Some(more) = restored.more_files {
+            *output.more_files.get_or_insert_default() += more;
+        }
+        undo_ids.extend(restored.undo_id);
+    }
+    let more = output.more_files.map_or(0, |more| usize::try_from(more).unwrap_or(usize::MAX / 2));
+    cx.summarize(format!(
+        "{} taken back, {}",
+        query::counted(output.changes.len(), "change"),
+        query::counted(output.files.len() + more, "file")
+    ));
+    Ok(output)
 }
 
 fn described(found: &FoundRecord) -> UndoneChange {
@@ -221,32 +229,70 @@ fn find(cx: &Context, permit: &Permit, input: &Input) -> Result<Vec<FoundRecord>
             store.changes_since(scope, since_ms, until_ms, |it| take(is_ours(&it.caller)))
         }
         (None, None) => {
-            let mut is_found = false;
-            store.changes_since(scope, 0, i64::MAX, |it| {
-                if is_found || cx.cancel.check().is_err() {
-                    return ControlFlow::Break(());
-                }
-                is_found = is_ours(&it.caller);
-                ControlFlow::Continue(is_found)
-            })
+            return newest_in_effect(cx, permit, &store, is_ours)?
+                .map(|it| vec![it])
+                .ok_or_else(nothing_kept);
         }
         (Some(_), Some(_)) => {
             return Err(Failure::invalid("input", "`input` takes either `operation` or `since`"));
         }
     };
+    let found = found.map_err(|error| unreadable(&error))?;
     cx.cancel.check()?;
     if count > MAX_CHANGES {
         return Err(Failure::invalid("input", format!("these are more than {MAX_CHANGES} changes"))
             .hint("Take back a shorter time at once, the newest first."));
     }
     if found.is_empty() {
-        return Err(Failure::new(ErrorCode::NotFound, "nothing is kept that could be taken back")
-            .hint("What operations of Bailiwick change is kept for 30 days; what commands change only where the scope's `undo` is `commands`.")
-            .hint(
-                "Without `operation`, only changes of this caller count. history.timeline lists requests.",
-            ));
+        return Err(nothing_kept());
     }
     Ok(found)
+}
+
+fn nothing_kept() -> Failure {
+    Failure::new(ErrorCode::NotFound, "nothing is kept that could be taken back")
+        .detail("rule", NOTHING_KEPT)
+        .hint("What operations of Bailiwick change is kept for 30 days; what commands change only where the scope's `undo` is `commands`.")
+        .hint("Without `operation`, only changes of this caller count. history.timeline lists requests.")
+}
+
+/// Finds the newest change that is in effect: not one that was cut off before it did anything, nor what a rollback did, nor what
+/// that has taken back.
+fn newest_in_effect(
+    cx: &Context,
+    permit: &Permit,
+    store: &VersionStore,
+    is_ours: impl Fn(&str) -> bool,
+) -> Result<Option<FoundRecord>, Failure> {
+    let scope = scope_key(permit);
+    let mut passed = HashSet::new();
+    loop {
+        cx.cancel.check()?;
+        let mut is_found = false;
+        let found = store.changes_since(scope, 0, i64::MAX, |it| {
+            if is_found || cx.cancel.check().is_err() {
+                return ControlFlow::Break(());
+            }
+            is_found = is_ours(&it.caller) && !passed.contains(&it.undo_id);
+            ControlFlow::Continue(is_found)
+        });
+        let found = found.map_err(|error| unreadable(&error))?.pop();
+        let Some(newest) = found.filter(|_| passed.len() < MAX_CHANGES) else { return Ok(None) };
+        let record = &newest.record;
+        // So does an undo that failed, with what it had taken back before.
+        let mut is_rollback = record.is_rollback;
+        for undo_id in &record.takes_back {
+            let before = store.record(scope, undo_id).map_err(|error| unreadable(&error))?;
+            is_rollback |= before.is_some_and(|it| it.record.operation_id == record.operation_id);
+        }
+        if !is_rollback && is_in_effect(cx, permit, &newest) {
+            return Ok(Some(newest));
+        }
+        passed.insert(record.undo_id.clone());
+        if is_rollback {
+            passed.extend(record.takes_back.iter().cloned());
+        }
+    }
 }
 
 /// Returns whether a conflict is about a name that the files of a preview have or had, or about what is in them.
@@ -272,43 +318,49 @@ fn is_among(failure: &Failure, several: &Failure) -> bool {
 
 /// Leaves out what was taken back by an undo that was cut off later: it had begun with the changes before. What an undo that
 /// failed has taken back and made again is as that has left it.
-fn not_done_before(cx: &Context, permit: &Permit, mut changes: Vec<FoundRecord>) -> Vec<FoundRecord> {
-    let Some(oldest) = changes.last() else { return changes };
+fn not_done_before(
+    cx: &Context,
+    permit: &Permit,
+    mut changes: Vec<FoundRecord>,
+) -> Result<Vec<FoundRecord>, Failure> {
+    let Some(oldest) = changes.last() else { return Ok(changes) };
     let since_ms = id::began_ms(&oldest.record.undo_id).unwrap_or_default();
     let own: HashSet<String> = changes.iter().map(|it| it.record.undo_id.clone()).collect();
     let (mut later, mut taken_back, mut done) = (HashSet::new(), HashSet::new(), HashSet::new());
     // The newest change that takes each back.
     let mut by: HashMap<String, String> = HashMap::new();
     let store = VersionStore::below(&cx.service.dirs.state);
-    store.changes_since(scope_key(permit), since_ms, i64::MAX, |it| {
-        if cx.cancel.check().is_err() {
-            return ControlFlow::Break(());
-        }
-        for id in &it.takes_back {
-            by.entry(id.clone()).or_insert_with(|| it.undo_id.clone());
-        }
-        // An undo that is taken back itself, now or before, does not count.
-        if !it.takes_back.is_empty() && !own.contains(&it.undo_id) && !taken_back.contains(&it.undo_id) {
-            taken_back.extend(it.takes_back.iter().cloned());
-            if !later.insert(it.operation_id.clone()) {
-                done.extend(it.takes_back.iter().cloned());
+    store
+        .changes_since(scope_key(permit), since_ms, i64::MAX, |it| {
+            if cx.cancel.check().is_err() {
+                return ControlFlow::Break(());
             }
-        }
-        ControlFlow::Continue(false)
-    });
+            for id in &it.takes_back {
+                by.entry(id.clone()).or_insert_with(|| it.undo_id.clone());
+            }
+            // An undo that is taken back itself, now or before, does not count.
+            if !it.takes_back.is_empty() && !own.contains(&it.undo_id) && !taken_back.contains(&it.undo_id) {
+                taken_back.extend(it.takes_back.iter().cloned());
+                if !later.insert(it.operation_id.clone()) {
+                    done.extend(it.takes_back.iter().cloned());
+                }
+            }
+            ControlFlow::Continue(false)
+        })
+        .map_err(|error| unreadable(&error))?;
+    cx.cancel.check()?;
     changes.retain(|it| !done.contains(&it.record.undo_id));
     for change in changes.iter_mut().filter(|it| !it.record.relocations.is_empty()) {
-        let mut again = change.record.undo_id.as_str();
-        while let Some(next) = by.get(again).and_then(|undo| by.get(undo)) {
-            again = next;
-        }
-        if again != change.record.undo_id
-            && let Some(found) = store.record(scope_key(permit), again)
+        // What was made again is kept with that.
+        while !change.has_kept()
+            && let Some(again) = by.get(&change.record.undo_id).and_then(|undo| by.get(undo))
+            && let Some(found) = store.record(scope_key(permit), again).map_err(|error| unreadable(&error))?
+            && !found.record.relocations.is_empty()
         {
             *change = found;
         }
     }
-    changes
+    Ok(changes)
 }
 
 /// Does again what was taken back before something failed, so that all stays as it was.
@@ -318,11 +370,12 @@ fn do_again(cx: &Context, permit: &Permit, undo_ids: &[String], failure: Failure
     for undo_id in undo_ids.iter().rev() {
         let again = store
             .record(scope, undo_id)
-            .ok_or_else(|| not_kept("what was taken back"))
+            .map_err(|error| unreadable(&error))
+            .and_then(|found| found.ok_or_else(|| not_kept("what was taken back")))
             .and_then(|found| restore_changes(cx, permit, &[found]));
         if let Err(again) = again {
-            return failure.detail("undoIds", undo_ids.to_vec()).hint(format!(
-                "A part stays taken back, since that could not be undone ({}); file.restore takes each of `details.undoIds`.",
+            return failure.detail(UNDO_IDS, undo_ids.to_vec()).hint(format!(
+                "A part stays taken back, since that could not be undone: {}. Bailiwick tries that again at later requests; file.restore takes each of `details.undoIds`.",
                 again.message
             ));
         }
