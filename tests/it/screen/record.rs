@@ -384,7 +384,7 @@ fn a_recording_ends_at_its_size_and_what_is_there_can_be_played() {
         duration: Duration::from_secs(60),
         pause: Duration::from_millis(20),
         max_size: (1_920, 1_920),
-        max_bytes: 100_000,
+        max_bytes: 400_000,
         cancel: Cancel::after(Duration::from_secs(60)),
         progress: progress.clone(),
     };
@@ -398,7 +398,8 @@ fn a_recording_ends_at_its_size_and_what_is_there_can_be_played() {
     let (done, file) = recorded.join().expect("no panic").unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(done.end, RecordingEnd::SizeLimit);
     let file = file.into_inner();
-    assert!((100_000..400_000).contains(&file.len()), "{}", file.len());
+    // No picture is written that would make it larger; what is known of them takes the rest.
+    assert!((100_000..404_000).contains(&file.len()), "{}", file.len());
     assert_eq!(decode(&file).frames.len(), done.frames);
 }
 

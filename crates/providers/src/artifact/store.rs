@@ -94,6 +94,14 @@ impl CaptureStore {
         }
         // A picture without facts is found by nobody, and goes in its time.
         self.write(&self.facts, &facts.capture_id, &json)
+            .inspect_err(|_| self.drop_picture(&facts.capture_id))
+    }
+
+    /// Removes a picture whose facts cannot be kept.
+    fn drop_picture(&self, capture_id: &str) {
+        for part in self.pictures.parts() {
+            let _ = fs::remove_file(part.join(capture_id));
+        }
     }
 
     /// Creates a file for a recording. It has no name: what is not kept by [`CaptureStore::keep_recording`] is gone with its handle.
@@ -134,6 +142,7 @@ impl CaptureStore {
             Some(KeptPicture { mime_type: "video/mp4".to_owned(), size, sha256: hex(&hash.finalize()) });
         let json = serde_json::to_vec(facts).map_err(io::Error::other)?;
         self.write(&self.facts, &facts.capture_id, &json)
+            .inspect_err(|_| self.drop_picture(&facts.capture_id))
     }
 
     /// Finds the facts of a picture that was taken in a scope.

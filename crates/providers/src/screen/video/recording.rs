@@ -42,7 +42,7 @@ pub struct RecordingOrder {
     pub pause: Duration,
     /// The most pixels across and down.
     pub max_size: (u32, u32),
-    /// The size in bytes at which it ends.
+    /// The most bytes that its pictures take.
     pub max_bytes: u64,
     /// When to stop.
     pub cancel: Cancel,
@@ -149,6 +149,12 @@ pub fn record<W: Write + Seek>(order: &RecordingOrder, out: W) -> Result<(Record
         let picture = scale(on_canvas(shot.picture, taken), width, height);
         let is_key = recording.frames == 0 || shown_at.duration_since(last_key) >= KEY_SPAN;
         if let Some(unit) = encoder.encode(&picture, quantizer, is_key) {
+            if file.bytes() + unit.len() as u64 > order.max_bytes {
+                if recording.frames == 0 {
+                    return Err(RecordingError::TooLarge(width, height));
+                }
+                break RecordingEnd::SizeLimit;
+            }
             // The first is shown from the beginning on.
             let at_ms = if recording.frames == 0 { 0 } else { millis(shown_at.duration_since(began)) };
             file.write(&unit, is_key, at_ms)?;
@@ -160,9 +166,6 @@ pub fn record<W: Write + Seek>(order: &RecordingOrder, out: W) -> Result<(Record
             if is_key {
                 last_key = shown_at;
             }
-        }
-        if file.bytes() >= order.max_bytes {
-            break RecordingEnd::SizeLimit;
         }
         let most = BYTES_A_SECOND * (2 + shown_at.duration_since(began).as_secs());
         quantizer = if file.bytes() > most { quantizer + 2 } else { quantizer.saturating_sub(1) };
