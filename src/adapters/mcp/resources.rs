@@ -56,10 +56,8 @@ pub(super) fn listed(replies: Vec<Reply>) -> ListResourcesResult {
 
 fn resource(picture: &Value) -> Option<Resource> {
     let file = &picture["file"];
-    // A recording is read in parts.
-    if !picture["durationMs"].is_null() {
-        return None;
-    }
+    // A recording has none: it is read in parts.
+    let uri = file["uri"].as_str()?;
     let what = if picture["window"].is_null() { "display" } else { "window" };
     let title = format!(
         "Picture of a {what}, {}x{}, {}",
@@ -69,7 +67,7 @@ fn resource(picture: &Value) -> Option<Resource> {
     );
     let expires = format!("Kept until {}.", file["expiresAt"].as_str()?);
     Some(
-        Resource::new(file["uri"].as_str()?, file["captureId"].as_str()?)
+        Resource::new(uri, file["captureId"].as_str()?)
             .with_title(title)
             .with_description(expires)
             .with_mime_type(file["mimeType"].as_str()?)

@@ -66,9 +66,9 @@ struct Output<W> {
     gone: AtomicBool,
 }
 
-/// Counts a request as in the works until the handler has dropped its context.
+/// Counts a request as in flight until the handler has dropped its context.
 #[derive(Clone)]
-struct Turn {
+struct RequestSlot {
     _permit: Arc<OwnedSemaphorePermit>,
 }
 
@@ -321,7 +321,7 @@ where
         if matches!(self.next, Some(JsonRpcMessage::Request(_))) {
             let permit = Arc::clone(&self.turns).acquire_owned().await.expect("never closed");
             if let Some(JsonRpcMessage::Request(request)) = &mut self.next {
-                request.request.extensions_mut().insert(Turn { _permit: Arc::new(permit) });
+                request.request.extensions_mut().insert(RequestSlot { _permit: Arc::new(permit) });
             }
         }
         self.next.take()

@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime};
 /// # Errors
 /// Those of the file system; `NotFound` for all but the first.
 pub fn claim_file(from: &Path, to: &Path) -> io::Result<()> {
-    let _turn = turn(from)?;
+    let _turn = rename_lock(from)?;
     fs::rename(from, to)
 }
 
@@ -46,18 +46,18 @@ pub fn is_unheld(file: &fs::File) -> bool {
 
 /// What is held while a file is renamed: nothing, as renaming is one step, by names.
 #[cfg(unix)]
-struct Turn;
+struct RenameLock;
 
 #[cfg(unix)]
 #[expect(clippy::unnecessary_wraps, reason = "it is the same call on every system")]
-const fn turn(_: &Path) -> io::Result<Turn> {
-    Ok(Turn)
+const fn rename_lock(_: &Path) -> io::Result<RenameLock> {
+    Ok(RenameLock)
 }
 
 /// Here a file is opened first, and then renamed by its handle: who has opened it renames it after another has. So
 /// callers take turns, by a lock beside it.
 #[cfg(windows)]
-fn turn(file: &Path) -> io::Result<fs::File> {
+fn rename_lock(file: &Path) -> io::Result<fs::File> {
     let lock = file.with_file_name(".turn");
     let lock = fs::OpenOptions::new().write(true).create(true).truncate(false).open(lock)?;
     lock.lock()?;
