@@ -224,19 +224,19 @@ async fn programs_on(
     };
     let (server, bus_job) = tokio::join!(starting, bus_job);
     let (mut server, bus_job) = (server?, bus_job?);
-    if !answers(&mut server, desktop, &id, bus.as_ref()).await? {
+    let bus_address = bus.as_ref().map(|bus| bus.address.clone());
+    // The bus is there before the server is.
+    let (is_up, watcher) =
+        tokio::join!(answers(&mut server, desktop, &id, bus.as_ref()), watcher(bus_address.as_deref()));
+    if !is_up? {
         return Ok(None);
     }
     place.note_server().map_err(no_folder)?;
     let mut others: Vec<Job> = bus_job.into_iter().collect();
     variables.extend([("DISPLAY".into(), id.clone().into()), ("XAUTHORITY".into(), cookie.into())]);
-    let window_manager = async {
-        let Some(program) = &programs.window_manager else { return Ok(None) };
-        launch(displays, program, &["--sm-disable".into()], &variables, home).await.map(Some)
-    };
-    let bus_address = bus.as_ref().map(|bus| bus.address.clone());
-    let (window_manager, watcher) = tokio::join!(window_manager, watcher(bus_address.as_deref()));
-    others.extend(window_manager?);
+    if let Some(program) = &programs.window_manager {
+        others.push(launch(displays, program, &["--sm-disable".into()], &variables, home).await?);
+    }
     let socket = Path::new(X11_SOCKETS).join(format!("X{}", place.number()));
     let access = access(&id, cookie, &socket, bus.as_ref())?;
     Ok(Some(StartedPrograms { server, others, access, bus: bus_address, watcher }))
