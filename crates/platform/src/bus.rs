@@ -16,6 +16,7 @@ use zbus::Connection;
 use zbus::zvariant::{DynamicType, OwnedValue, Type};
 
 use crate::bus_address;
+use crate::program_error::ProgramError;
 use crate::screen::{own_socket, plain};
 
 /// So many calls wait for an answer at a time.
@@ -45,45 +46,26 @@ pub(crate) struct BusConnection {
     is_lost: AtomicBool,
 }
 
-/// Why a call has no answer.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum CallError {
-    /// The program did not answer in time.
-    Timeout,
-    /// The bus itself is gone.
-    Lost,
-    /// The program went while it was asked: it may have done what was asked for.
-    NoReply,
-    /// The program or the element is gone.
-    Gone,
-    /// The program knows no such call.
-    Unknown,
-    /// The program answered with an error, of which this is the name, or with something else than was asked for.
-    Refused(String),
-}
-
-impl From<zbus::Error> for CallError {
+impl From<zbus::Error> for ProgramError {
     fn from(error: zbus::Error) -> Self {
         match error {
             // The text of an error is the program's own, and is left out.
             zbus::Error::MethodError(name, ..) => match name.rsplit('.').next().unwrap_or_default() {
-                "UnknownMethod" | "UnknownInterface" | "UnknownProperty" | "NotSupported" => Self::Unknown,
+                "UnknownMethod" | "UnknownInterface" | "UnknownProperty" | "NotSupported" => Self::Unable,
                 "ServiceUnknown" | "NameHasNoOwner" | "UnknownObject" => Self::Gone,
                 "Disconnected" | "NoReply" => Self::NoReply,
                 _ => Self::Refused(name.to_string()),
             },
-            zbus::Error::InputOutput(error) if error.kind() == io::ErrorKind::TimedOut => Self::Timeout,
+            zbus::Error::InputOutput(error) if error.kind() == io::ErrorKind::TimedOut => Self::Unresponsive,
             zbus::Error::InputOutput(_) => Self::Lost,
-            _ => Self::unreadable(),
+            _ => unreadable(),
         }
     }
 }
 
-impl CallError {
-    /// Creates the error of an answer that is not of the form that was asked for.
-    pub fn unreadable() -> Self {
-        Self::Refused(UNREADABLE.to_owned())
-    }
+/// Creates the error of an answer that is not of the form that was asked for.
+pub(crate) fn unreadable() -> ProgramError {
+    ProgramError::Refused(UNREADABLE.to_owned())
 }
 
 impl BusConnection {
@@ -117,21 +99,22 @@ impl BusConnection {
         interface: &str,
         method: &str,
         body: &B,
-    ) -> Result<R, CallError>
+    ) -> Result<R, ProgramError>
     where
         B: Serialize + DynamicType,
         R: DeserializeOwned + Type,
     {
         let calling = self.connection.call_method(Some(program), path, Some(interface), method, body);
-        let answer = tokio::time::timeout(self.patience, calling).await.map_err(|_| CallError::Timeout)?;
+        let answer =
+            tokio::time::timeout(self.patience, calling).await.map_err(|_| ProgramError::Unresponsive)?;
         let answer = answer.map_err(|error| {
-            let error = CallError::from(error);
-            if error == CallError::Lost {
+            let error = ProgramError::from(error);
+            if error == ProgramError::Lost {
                 self.is_lost.store(true, Ordering::Relaxed);
             }
             error
         })?;
-        answer.body().deserialize().map_err(|_| CallError::unreadable())
+        answer.body().deserialize().map_err(|_| unreadable())
     }
 
     /// Reads a property.
@@ -141,16 +124,16 @@ impl BusConnection {
         path: &str,
         interface: &str,
         name: &str,
-    ) -> Result<R, CallError>
+    ) -> Result<R, ProgramError>
     where
         R: TryFrom<OwnedValue>,
     {
         let value: OwnedValue = self.call(program, path, PROPERTIES, "Get", &(interface, name)).await?;
-        R::try_from(value).map_err(|_| CallError::unreadable())
+        R::try_from(value).map_err(|_| unreadable())
     }
 
     /// Asks the bus itself something about a program.
-    pub async fn ask_bus<R>(&self, method: &str, program: &str) -> Result<R, CallError>
+    pub async fn ask_bus<R>(&self, method: &str, program: &str) -> Result<R, ProgramError>
     where
         R: DeserializeOwned + Type,
     {
@@ -158,7 +141,7 @@ impl BusConnection {
     }
 
     /// Returns the process of a program, as the bus has it from the kernel.
-    pub async fn pid(&self, program: &str) -> Result<u32, CallError> {
+    pub async fn pid(&self, program: &str) -> Result<u32, ProgramError> {
         self.ask_bus("GetConnectionUnixProcessID", program).await
     }
 

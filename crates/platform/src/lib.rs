@@ -29,6 +29,7 @@ pub mod names;
 pub mod notifications;
 pub mod paths;
 pub mod port;
+pub mod program_error;
 pub mod programs;
 pub mod quoting;
 pub mod screen;

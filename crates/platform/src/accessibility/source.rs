@@ -19,7 +19,7 @@ pub trait ElementSource: Debug + Send + Sync {
     /// Reads where elements of a window are, by their places in its tree.
     ///
     /// # Errors
-    /// [`AccessibilityError::Unresponsive`], [`AccessibilityError::NoBus`].
+    /// [`AccessibilityError::Program`], [`AccessibilityError::NoBus`].
     fn bounds(
         &self,
         display: &str,
@@ -31,7 +31,7 @@ pub trait ElementSource: Debug + Send + Sync {
     /// Secure fields are the caller's to leave out.
     ///
     /// # Errors
-    /// [`AccessibilityError::Unresponsive`], [`AccessibilityError::NoBus`].
+    /// [`AccessibilityError::Program`], [`AccessibilityError::NoBus`].
     fn texts(
         &self,
         display: &str,
@@ -42,13 +42,13 @@ pub trait ElementSource: Debug + Send + Sync {
     /// Reads the numbers of elements; `None` for one that has none.
     ///
     /// # Errors
-    /// [`AccessibilityError::Unresponsive`], [`AccessibilityError::NoBus`].
+    /// [`AccessibilityError::Program`], [`AccessibilityError::NoBus`].
     fn numbers(&self, display: &str, elements: &[RuntimeId]) -> Result<Vec<Option<f64>>, AccessibilityError>;
 
     /// Reads between which bounds the numbers of elements are; `None` for one that has none.
     ///
     /// # Errors
-    /// [`AccessibilityError::Unresponsive`], [`AccessibilityError::NoBus`].
+    /// [`AccessibilityError::Program`], [`AccessibilityError::NoBus`].
     fn ranges(
         &self,
         display: &str,
@@ -58,7 +58,7 @@ pub trait ElementSource: Debug + Send + Sync {
     /// Reads which elements label others; `None` for one without a label of its own.
     ///
     /// # Errors
-    /// [`AccessibilityError::Unresponsive`], [`AccessibilityError::NoBus`].
+    /// [`AccessibilityError::Program`], [`AccessibilityError::NoBus`].
     fn labels(
         &self,
         display: &str,
@@ -68,7 +68,7 @@ pub trait ElementSource: Debug + Send + Sync {
     /// Does what pressing the element does. The pointer stays where it is. Returns whether the program says that it did.
     ///
     /// # Errors
-    /// [`AccessibilityError`] has them. After [`AccessibilityError::Unresponsive`] and [`AccessibilityError::Lost`] it may
+    /// [`AccessibilityError`] has them. After an error that [`may_be_done`](crate::program_error::ProgramError::may_be_done) it may
     /// be done, or still be.
     fn press(&self, display: &str, element: &RuntimeId) -> Result<bool, AccessibilityError>;
 

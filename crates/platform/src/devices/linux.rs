@@ -15,7 +15,8 @@ use zbus::zvariant::OwnedValue;
 
 use super::sound::{SoundServer, steps};
 use super::{Battery, DeviceError, DeviceSources, PowerState, Volume};
-use crate::bus::{BusConnection, CallError};
+use crate::bus::{BusConnection, unreadable};
+use crate::program_error::ProgramError;
 
 /// How long a service of the system may take to answer; the bus may have to start it.
 const CALL: Duration = Duration::from_secs(5);
@@ -49,7 +50,7 @@ struct BusObject {
 #[derive(Debug)]
 pub struct Devices {
     sources: DeviceSources,
-    bus: OnceCell<Result<SystemBus, CallError>>,
+    bus: OnceCell<Result<SystemBus, ProgramError>>,
 }
 
 #[derive(Debug)]
@@ -60,10 +61,10 @@ struct SystemBus {
 }
 
 impl SystemBus {
-    fn connect(address: &str) -> Result<Self, CallError> {
+    fn connect(address: &str) -> Result<Self, ProgramError> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let runtime = runtime.map_err(|_| CallError::Lost)?;
-        let bus = runtime.block_on(BusConnection::connect(address, CALL)).map_err(|_| CallError::Lost)?;
+        let runtime = runtime.map_err(|_| ProgramError::Lost)?;
+        let bus = runtime.block_on(BusConnection::connect(address, CALL)).map_err(|_| ProgramError::Lost)?;
         Ok(Self { bus, runtime })
     }
 }
@@ -93,9 +94,9 @@ impl Devices {
     /// [`DeviceError`].
     pub fn locked(&self) -> Result<bool, DeviceError> {
         self.property(&SESSION, "LockedHint").map_err(|error| match error {
-            CallError::Timeout => DeviceError::Unresponsive(LOGIND),
-            CallError::Lost => DeviceError::Absent("the system has no bus that says it".to_owned()),
-            CallError::Gone | CallError::Unknown => {
+            ProgramError::Unresponsive => DeviceError::Unresponsive(LOGIND),
+            ProgramError::Lost => DeviceError::Absent("the system has no bus that says it".to_owned()),
+            ProgramError::Gone | ProgramError::Unable => {
                 DeviceError::Absent("systemd-logind, which knows it, does not run".to_owned())
             }
             _ => DeviceError::Absent("this process belongs to no session of systemd-logind".to_owned()),
@@ -124,7 +125,9 @@ impl Devices {
         let body = ("backlight", screen.name.as_str(), wanted);
         match self.call::<_, ()>(&SESSION, "SetBrightness", &body) {
             Ok(()) => {}
-            Err(CallError::Timeout | CallError::NoReply) => return Err(DeviceError::Unresponsive(LOGIND)),
+            Err(ProgramError::Unresponsive | ProgramError::NoReply) => {
+                return Err(DeviceError::Unresponsive(LOGIND));
+            }
             // Only where it has no say: what it refuses, it refuses.
             Err(error) if knows_no_session(&error) => {
                 fs::OpenOptions::new()
@@ -166,12 +169,12 @@ impl Devices {
         SoundServer::connect(self.sources.sound.as_deref().ok_or_else(none)?)
     }
 
-    fn bus(&self) -> Result<&SystemBus, CallError> {
+    fn bus(&self) -> Result<&SystemBus, ProgramError> {
         let bus = self.bus.get_or_init(|| SystemBus::connect(&self.sources.system_bus));
         bus.as_ref().map_err(Clone::clone)
     }
 
-    fn call<B, R>(&self, object: &BusObject, method: &str, body: &B) -> Result<R, CallError>
+    fn call<B, R>(&self, object: &BusObject, method: &str, body: &B) -> Result<R, ProgramError>
     where
         B: serde::Serialize + zbus::zvariant::DynamicType,
         R: serde::de::DeserializeOwned + zbus::zvariant::Type,
@@ -180,12 +183,12 @@ impl Devices {
         runtime.block_on(bus.call(object.program, object.path, object.interface, method, body))
     }
 
-    fn property<R: TryFrom<OwnedValue>>(&self, object: &BusObject, name: &str) -> Result<R, CallError> {
+    fn property<R: TryFrom<OwnedValue>>(&self, object: &BusObject, name: &str) -> Result<R, ProgramError> {
         let SystemBus { bus, runtime } = self.bus()?;
         runtime.block_on(bus.property(object.program, object.path, object.interface, name))
     }
 
-    fn power_by_service(&self) -> Result<PowerState, CallError> {
+    fn power_by_service(&self) -> Result<PowerState, ProgramError> {
         let on_battery: bool = self.property(&UPOWER, "OnBattery")?;
         let on_mains = Ok(!on_battery);
         if !self.property::<bool>(&BATTERIES, "IsPresent")? {
@@ -193,7 +196,7 @@ impl Devices {
         }
         let percent: f64 = self.property(&BATTERIES, "Percentage")?;
         if !(0.0..=100.0).contains(&percent) {
-            return Err(CallError::unreadable());
+            return Err(unreadable());
         }
         let state = match self.property::<u32>(&BATTERIES, "State")? {
             1 => "charging",
@@ -235,13 +238,13 @@ fn no_battery() -> DeviceError {
 }
 
 /// Returns whether systemd-logind is not there, or has no session of this user.
-fn knows_no_session(error: &CallError) -> bool {
+fn knows_no_session(error: &ProgramError) -> bool {
     match error {
-        CallError::Lost | CallError::Gone | CallError::Unknown => true,
-        CallError::Refused(name) => {
+        ProgramError::Lost | ProgramError::Gone | ProgramError::Unable => true,
+        ProgramError::Refused(name) => {
             ["NoSessionForPID", "NoSuchSession"].iter().any(|it| name.ends_with(&format!(".{it}")))
         }
-        CallError::Timeout | CallError::NoReply => false,
+        ProgramError::Unresponsive | ProgramError::NoReply => false,
     }
 }
 

@@ -13,7 +13,8 @@ use std::time::{Duration, Instant};
 use zbus::zvariant::Value;
 
 use super::{Notification, NotificationError, Urgency};
-use crate::bus::{BusConnection, CallError, session_address};
+use crate::bus::{BusConnection, session_address};
+use crate::program_error::ProgramError;
 use crate::screen::plain;
 
 /// How many messages wait to be shown; further ones are dropped.
@@ -99,7 +100,7 @@ async fn deliver(
     let shown = bus.call::<_, u32>(NOTIFICATIONS, path, NOTIFICATIONS, "Notify", &body).await;
     match shown {
         Ok(_) => Ok(()),
-        Err(CallError::Timeout) => Err(io::ErrorKind::TimedOut.into()),
+        Err(ProgramError::Unresponsive) => Err(io::ErrorKind::TimedOut.into()),
         Err(_) => Err(io::ErrorKind::NotConnected.into()),
     }
 }

@@ -11,7 +11,8 @@ use zbus::zvariant::{OwnedObjectPath, Value};
 
 use super::layout::{Layout, entries};
 use super::{TrayError, TrayItem, TrayMenuEntry};
-use crate::bus::{BusConnection, CallError, of_each};
+use crate::bus::{BusConnection, of_each};
+use crate::program_error::ProgramError;
 use crate::screen::{plain, program_name};
 
 /// How long a program may take to answer one call.
@@ -27,18 +28,6 @@ pub(super) const WATCHER_PATH: &str = "/StatusNotifierWatcher";
 pub(super) const ITEM_PATH: &str = "/StatusNotifierItem";
 const ITEM: &str = "org.kde.StatusNotifierItem";
 const MENU: &str = "com.canonical.dbusmenu";
-
-impl From<CallError> for TrayError {
-    fn from(error: CallError) -> Self {
-        match error {
-            CallError::Timeout | CallError::NoReply => Self::Unresponsive,
-            CallError::Gone => Self::Gone,
-            CallError::Unknown => Self::Unable,
-            CallError::Lost => Self::Lost,
-            CallError::Refused(name) => Self::Refused(name),
-        }
-    }
-}
 
 /// A connection to the status icons of a session. All calls block, for seconds at most.
 #[derive(Debug)]
@@ -68,7 +57,7 @@ impl Tray {
         self.runtime.block_on(async {
             let listed = self.bus.property(WATCHER, WATCHER_PATH, WATCHER, "RegisteredStatusNotifierItems");
             let mut names: Vec<String> = listed.await.map_err(|error| match error {
-                CallError::Gone => TrayError::NoWatcher,
+                ProgramError::Gone => TrayError::NoWatcher,
                 error => error.into(),
             })?;
             names.truncate(MOST_ITEMS);
@@ -80,17 +69,19 @@ impl Tray {
     /// Reads an icon again.
     ///
     /// # Errors
-    /// [`TrayError::Gone`] where it is not there any more.
+    /// [`ProgramError::Gone`] where it is not there any more.
     pub fn item(&self, of: &TrayItem) -> Result<TrayItem, TrayError> {
-        self.runtime.block_on(item(Arc::clone(&self.bus), of.id.clone())).ok_or(TrayError::Gone)
+        self.runtime
+            .block_on(item(Arc::clone(&self.bus), of.id.clone()))
+            .ok_or_else(|| ProgramError::Gone.into())
     }
 
     /// Reads the menu of an icon. Submenus that are filled only when they open are asked to fill themselves; nothing opens.
     ///
     /// # Errors
-    /// [`TrayError::Unable`] for an icon without a menu, and why its program does not answer.
+    /// [`ProgramError::Unable`] for an icon without a menu, and why its program does not answer.
     pub fn menu(&self, item: &TrayItem) -> Result<Vec<TrayMenuEntry>, TrayError> {
-        let ((owner, _), menu) = (place(item), item.menu.as_deref().ok_or(TrayError::Unable)?);
+        let ((owner, _), menu) = (place(item), item.menu.as_deref().ok_or(ProgramError::Unable)?);
         self.runtime.block_on(async {
             // Programs may have nothing to say to it.
             let _ = self.about_to_show(owner, menu, 0).await;
@@ -102,8 +93,8 @@ impl Tray {
             }
             empty.truncate(MOST_EMPTY);
             for number in empty {
-                if self.about_to_show(owner, menu, number).await == Err(CallError::Timeout) {
-                    return Err(TrayError::Unresponsive);
+                if self.about_to_show(owner, menu, number).await == Err(ProgramError::Unresponsive) {
+                    return Err(ProgramError::Unresponsive.into());
                 }
             }
             self.layout(owner, menu).await
@@ -115,14 +106,14 @@ impl Tray {
     /// # Errors
     /// As [`Tray::menu`].
     pub fn filled_menu(&self, item: &TrayItem) -> Result<Vec<TrayMenuEntry>, TrayError> {
-        let ((owner, _), menu) = (place(item), item.menu.as_deref().ok_or(TrayError::Unable)?);
+        let ((owner, _), menu) = (place(item), item.menu.as_deref().ok_or(ProgramError::Unable)?);
         self.runtime.block_on(self.layout(owner, menu))
     }
 
     /// Does what a click on an icon does. The place is that of no pointer.
     ///
     /// # Errors
-    /// [`TrayError::Unable`] for an icon that has a menu alone. After [`TrayError::Unresponsive`] and [`TrayError::Lost`] it may be
+    /// [`ProgramError::Unable`] for an icon that has a menu alone. After an error that [`may_be_done`](ProgramError::may_be_done) it may be
     /// done, or still be.
     pub fn activate(&self, item: &TrayItem) -> Result<(), TrayError> {
         let (owner, path) = place(item);
@@ -135,7 +126,7 @@ impl Tray {
     /// # Errors
     /// As [`Tray::activate`].
     pub fn choose(&self, item: &TrayItem, entry: i32) -> Result<(), TrayError> {
-        let ((owner, _), menu) = (place(item), item.menu.as_deref().ok_or(TrayError::Unable)?);
+        let ((owner, _), menu) = (place(item), item.menu.as_deref().ok_or(ProgramError::Unable)?);
         let body = (entry, "clicked", Value::from(0_i32), 0_u32);
         Ok(self.runtime.block_on(self.bus.call::<_, ()>(owner, menu, MENU, "Event", &body))?)
     }
@@ -146,7 +137,7 @@ impl Tray {
         Ok(entries(&layout))
     }
 
-    async fn about_to_show(&self, owner: &str, menu: &str, number: i32) -> Result<bool, CallError> {
+    async fn about_to_show(&self, owner: &str, menu: &str, number: i32) -> Result<bool, ProgramError> {
         self.bus.call(owner, menu, MENU, "AboutToShow", &number).await
     }
 }
@@ -171,10 +162,10 @@ async fn item(bus: Arc<BusConnection>, name: String) -> Option<TrayItem> {
     // What is judged is what is used: a name can change hands, a connection cannot.
     let owner: String = bus.ask_bus("GetNameOwner", service).await.ok()?;
     let text = async |property| {
-        let text: Result<String, CallError> = bus.property(&owner, path, ITEM, property).await;
+        let text: Result<String, ProgramError> = bus.property(&owner, path, ITEM, property).await;
         plain::plain(&text.unwrap_or_default())
     };
-    let known: Result<String, CallError> = bus.property(&owner, path, ITEM, "Id").await;
+    let known: Result<String, ProgramError> = bus.property(&owner, path, ITEM, "Id").await;
     let known = known.ok()?;
     let (title, status, icon, menu, pid) = tokio::join!(
         text("Title"),

@@ -19,6 +19,8 @@ pub use none::{Tray, Watcher};
 #[cfg(target_os = "linux")]
 pub use watcher::Watcher;
 
+use crate::program_error::ProgramError;
+
 /// An icon of a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TrayItem {
@@ -71,19 +73,7 @@ pub enum TrayError {
         "nothing here shows status icons: no program has the name `org.kde.StatusNotifierWatcher` on the session bus"
     )]
     NoWatcher,
-    /// The program does not answer in time.
-    #[error("the program of the icon does not answer")]
-    Unresponsive,
-    /// The icon, its menu or the program is gone.
-    #[error("the icon is gone")]
-    Gone,
-    /// The icon cannot do that.
-    #[error("the icon cannot do that")]
-    Unable,
-    /// The program answered with an error: its name on the bus, which is a word of letters, digits, dots and underscores.
-    #[error("the program answered with the error `{0}`")]
-    Refused(String),
-    /// The connection ended before there was an answer.
-    #[error("the connection to the session bus was lost")]
-    Lost,
+    /// The program of the icon did not do what it was asked.
+    #[error(transparent)]
+    Program(#[from] ProgramError),
 }

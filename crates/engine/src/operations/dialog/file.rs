@@ -5,7 +5,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use bailiwick_contract::{ErrorCode, FOR_USER, RawPath};
-use bailiwick_platform::accessibility::{AccessibilityError, Element, State};
+use bailiwick_platform::accessibility::{Element, State};
 use bailiwick_platform::fs::FileKind;
 use bailiwick_platform::screen::ScreenError;
 use bailiwick_policy::{InputPath, Need};
@@ -14,7 +14,7 @@ use bailiwick_providers::elements::{
     location_fields, possible_file_choosers, quoted,
 };
 
-use super::super::ui::{failed, look_for, text_of, undecided};
+use super::super::ui::{failed, look_for, may_be_done, text_of, undecided};
 use super::answering::{ANSWER, Dialog};
 use crate::registry::ConditionalNeeds;
 use crate::registry::prelude::*;
@@ -119,9 +119,8 @@ impl RunBlocking for Op {
         let effect = match source.press(&scene.window.display, &button.id) {
             Ok(false) => ActionEffect::Refused,
             // One that has not answered may have closed the dialog, or wait for another that it has opened.
-            Ok(true) | Err(AccessibilityError::Unresponsive | AccessibilityError::Lost) => {
-                wait_for_end(cx, permit, &scene)?
-            }
+            Ok(true) => wait_for_end(cx, permit, &scene)?,
+            Err(error) if may_be_done(&error) => wait_for_end(cx, permit, &scene)?,
             Err(error) => return Err(undecided(error)),
         };
         output.effect = Some(effect.as_str());

@@ -2,6 +2,7 @@
 
 use bailiwick_contract::{ErrorCode, Failure, StageName};
 use bailiwick_platform::accessibility::AccessibilityError;
+use bailiwick_platform::program_error::ProgramError;
 use bailiwick_platform::screen::{Access, ScreenError};
 use bailiwick_providers::elements::SceneError;
 use bailiwick_providers::screen::InputError;
@@ -77,7 +78,9 @@ pub(super) fn of_display(error: ScreenError) -> Failure {
 /// program tells its elements.
 pub(super) fn of_elements(error: SceneError) -> Option<Failure> {
     match error {
-        SceneError::Elements(AccessibilityError::Unresponsive)
+        SceneError::Elements(AccessibilityError::Program(
+            ProgramError::Unresponsive | ProgramError::NoReply,
+        ))
         | SceneError::Screen(_)
         | SceneError::Withheld(_)
         | SceneError::Changed(_) => Some(ui::unread(error)),

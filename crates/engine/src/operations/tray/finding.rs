@@ -8,6 +8,7 @@ use bailiwick_providers::display::{DisplayOwner, NO_STATUS_AREA};
 use bailiwick_providers::tray::{ShownItems, shown_items};
 
 use super::super::screen::unavailable;
+use super::super::ui::of_program;
 use crate::registry::prelude::*;
 
 /// What the ids of icons of the user's desktop begin with; those of private displays begin with that of the display.
@@ -102,13 +103,10 @@ pub(super) fn refused(error: TrayError) -> Failure {
         TrayError::NoWatcher => {
             Failure::new(ErrorCode::ProviderUnavailable, message).hint(format!("{FOR_USER}{NO_STATUS_AREA}"))
         }
-        TrayError::Lost => Failure::new(ErrorCode::ProviderUnavailable, message).hint("Ask again."),
-        TrayError::Unresponsive => {
-            Failure::new(ErrorCode::TargetUnresponsive, message).hint("Ask again later.")
-        }
-        TrayError::Gone => Failure::new(ErrorCode::ElementNotFound, message).hint("Call tray.list again."),
-        TrayError::Unable => Failure::new(ErrorCode::UnsupportedAction, message)
-            .hint("An icon without `menu` has no entries; one that is only a menu has no action of its own: choose an entry by `path`."),
-        TrayError::Refused(_) => Failure::new(ErrorCode::ExecutionFailed, message),
+        TrayError::Program(error) => of_program(
+            error,
+            "Call tray.list again.",
+            "An icon without `menu` has no entries; one that is only a menu has no action of its own: choose an entry by `path`.",
+        ),
     }
 }

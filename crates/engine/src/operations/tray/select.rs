@@ -1,6 +1,7 @@
 //! `tray.select`: activate an icon of a status area, or choose an entry of its menu.
 
 use bailiwick_contract::ErrorCode;
+use bailiwick_platform::program_error::ProgramError;
 use bailiwick_platform::screen::WindowState;
 use bailiwick_platform::tray::{Tray, TrayError, TrayItem, TrayMenuEntry};
 use bailiwick_policy::is_terminal;
@@ -88,7 +89,8 @@ impl RunBlocking for Op {
         let is_undecided = match &answer {
             Ok(()) => false,
             // A program that ends at once has no answer.
-            Err(TrayError::Unresponsive | TrayError::Lost | TrayError::Gone) => true,
+            Err(TrayError::Program(ProgramError::Gone)) => true,
+            Err(TrayError::Program(error)) if error.may_be_done() => true,
             Err(error) => return Err(refused(error.clone())),
         };
         let is_done = |after: &TrayState| match entry.as_ref().zip(path) {

@@ -324,8 +324,8 @@ pub(super) fn shown(element: &Element) -> String {
 }
 
 /// Returns whether an action that failed so may have been done, or still be.
-pub(super) fn may_be_done(error: &AccessibilityError) -> bool {
-    matches!(error, AccessibilityError::Unresponsive | AccessibilityError::Lost)
+pub(in crate::operations) fn may_be_done(error: &AccessibilityError) -> bool {
+    matches!(error, AccessibilityError::Program(error) if error.may_be_done())
 }
 
 /// Creates the failure of an action of which nobody knows whether it was done.

@@ -1,7 +1,8 @@
 //! What elements contain, and setting it: text fields, sliders and spin buttons.
 
 use bailiwick_contract::{ErrorCode, Failure};
-use bailiwick_platform::accessibility::{Ability, AccessibilityError, Element, Role, RuntimeId, State};
+use bailiwick_platform::accessibility::{Ability, Element, Role, RuntimeId, State};
+use bailiwick_platform::program_error::ProgramError;
 use bailiwick_policy::Permit;
 use bailiwick_providers::elements::{ActionEffect, has_number, has_text, quoted};
 
@@ -51,7 +52,7 @@ impl Setting {
         if value.chars().nth(LONGEST).is_some() {
             return Err(Failure::invalid(at, format!("`value` has more than {LONGEST} characters")));
         }
-        let unable = || failed(AccessibilityError::Unable);
+        let unable = || failed(ProgramError::Unable.into());
         if matches!(element.role, Role::Slider | Role::SpinButton) && element.abilities.has(Ability::Number) {
             let number = value.trim().parse().ok().filter(|number: &f64| number.is_finite());
             let wrong = || Failure::invalid(at, "a slider or spin button takes a number, such as `12.5`");

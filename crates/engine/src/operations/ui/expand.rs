@@ -1,6 +1,7 @@
 //! `ui.expand`: open or close what an element holds.
 
-use bailiwick_platform::accessibility::{Ability, AccessibilityError, State};
+use bailiwick_platform::accessibility::{Ability, State};
+use bailiwick_platform::program_error::ProgramError;
 use bailiwick_providers::elements::WindowScene;
 
 use super::acting::{ACTION, Action, ActionOutput, CurrentElement, ElementName, act, find};
@@ -43,7 +44,7 @@ impl RunBlocking for Op {
         let found = find(cx, permit, ElementName::of_target(permit)?)?;
         let CurrentElement { element, .. } = &found;
         if !element.states.has(State::Expandable) || !element.abilities.has(Ability::Act) {
-            return Err(failed(AccessibilityError::Unable));
+            return Err(failed(ProgramError::Unable.into()));
         }
         let open = input.open.unwrap_or(true);
         let id = &element.id;

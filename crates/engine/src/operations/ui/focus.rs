@@ -1,7 +1,8 @@
 //! `ui.focus`: give an element the keyboard of its window.
 
 use bailiwick_contract::ErrorCode;
-use bailiwick_platform::accessibility::{AccessibilityError, State};
+use bailiwick_platform::accessibility::State;
+use bailiwick_platform::program_error::ProgramError;
 use bailiwick_providers::elements::WindowScene;
 
 use super::acting::{ACTION, Action, ActionOutput, CurrentElement, ElementName, act, find};
@@ -31,7 +32,7 @@ impl RunBlocking for Op {
         let found = find(cx, permit, ElementName::of_target(permit)?)?;
         let CurrentElement { scene, element } = &found;
         if !element.states.has(State::Focusable) {
-            return Err(failed(AccessibilityError::Unable));
+            return Err(failed(ProgramError::Unable.into()));
         }
         // Programs raise the window of what gets the keyboard.
         if !scene.window.active {

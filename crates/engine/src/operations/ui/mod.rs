@@ -26,13 +26,13 @@ mod wait;
 use crate::registry::{Entry, Family};
 
 pub(super) use acting::{
-    ACTION, Action, ActionOutput, CurrentElement, ElementName, LOOK, act, enabled, find, look_for, owner,
-    resolved, scene_of, scene_of_target, snapshot_of, undecided, usable,
+    ACTION, Action, ActionOutput, CurrentElement, ElementName, LOOK, act, enabled, find, look_for,
+    may_be_done, owner, resolved, scene_of, scene_of_target, snapshot_of, undecided, usable,
 };
 pub(super) use content::{Setting, set_one, text_of};
 pub(super) use judging::{closed_processes, judge_prompt, judge_window};
 pub(super) use press::press;
-pub(super) use refusal::{failed, prompt, terminal, unread};
+pub(super) use refusal::{failed, of_program, prompt, terminal, unread};
 pub(super) use see::{READING, USUAL, fit_lines, listed, room, target_scene, target_window};
 
 /// The family's table.

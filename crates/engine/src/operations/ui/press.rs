@@ -1,7 +1,8 @@
 //! `ui.press`: press an element.
 
 use crate::registry::prelude::*;
-use bailiwick_platform::accessibility::{Ability, AccessibilityError, Role};
+use bailiwick_platform::accessibility::{Ability, Role};
+use bailiwick_platform::program_error::ProgramError;
 
 use super::acting::{ACTION, Action, ActionOutput, CurrentElement, ElementName, act, find};
 use super::refusal::failed;
@@ -44,7 +45,7 @@ pub(in crate::operations) fn press(
     let element = &found.element;
     // Activating a field sends the form that it is in.
     if !element.abilities.has(Ability::Act) || element.role == Role::TextField {
-        return Err(failed(AccessibilityError::Unable));
+        return Err(failed(ProgramError::Unable.into()));
     }
     let action = Action {
         verbs: ("press", "pressed"),

@@ -2,6 +2,7 @@
 
 use bailiwick_contract::{ErrorCode, FOR_USER, Failure, StageName};
 use bailiwick_platform::accessibility::AccessibilityError;
+use bailiwick_platform::program_error::ProgramError;
 use bailiwick_providers::elements::SceneError;
 
 use crate::operations::screen::{unavailable, withheld};
@@ -26,22 +27,34 @@ pub(in crate::operations) fn failed(error: AccessibilityError) -> Failure {
         AccessibilityError::NoBus { .. } => Failure::new(ErrorCode::ProviderUnavailable, message).hint(format!(
             "{FOR_USER}install at-spi2-core, and log in again; programs that run already have to be started again."
         )),
-        AccessibilityError::Lost => {
-            Failure::new(ErrorCode::ProviderUnavailable, message).hint("Ask again.")
-        }
         AccessibilityError::NoElements(_) => Failure::new(ErrorCode::ProviderUnavailable, message)
             .hint("screen.capture_window shows a picture of it, where the scope allows pictures."),
         AccessibilityError::AmbiguousWindow(_) => Failure::new(ErrorCode::AmbiguousTarget, message)
             .hint("Have one of the windows moved or closed, then ask again."),
-        AccessibilityError::Unresponsive => {
-            Failure::new(ErrorCode::TargetUnresponsive, message).hint("Ask again later.")
-        }
-        AccessibilityError::Gone => {
-            Failure::new(ErrorCode::ElementNotFound, message).hint("Call ui.see again.")
-        }
-        AccessibilityError::Unable => Failure::new(ErrorCode::UnsupportedAction, message)
-            .hint("ui.set_value sets text fields, sliders and spin buttons; ui.press presses what can be pressed."),
-        AccessibilityError::Refused(_) => Failure::new(ErrorCode::ExecutionFailed, message),
+        AccessibilityError::Program(error) => of_program(
+            error,
+            "Call ui.see again.",
+            "ui.set_value sets text fields, sliders and spin buttons; ui.press presses what can be pressed.",
+        ),
+    }
+}
+
+/// Creates the failure of a program that did not do what was asked, with hints for what is gone and what it cannot do.
+pub(in crate::operations) fn of_program(error: ProgramError, if_gone: &str, if_unable: &str) -> Failure {
+    let code = match &error {
+        ProgramError::Unresponsive | ProgramError::NoReply => ErrorCode::TargetUnresponsive,
+        ProgramError::Gone => ErrorCode::ElementNotFound,
+        ProgramError::Unable => ErrorCode::UnsupportedAction,
+        ProgramError::Refused(_) => ErrorCode::ExecutionFailed,
+        ProgramError::Lost => ErrorCode::ProviderUnavailable,
+    };
+    let failure = Failure::new(code, error.to_string());
+    match error {
+        ProgramError::Unresponsive | ProgramError::NoReply => failure.hint("Ask again later."),
+        ProgramError::Gone => failure.hint(if_gone),
+        ProgramError::Unable => failure.hint(if_unable),
+        ProgramError::Refused(_) => failure,
+        ProgramError::Lost => failure.hint("Ask again."),
     }
 }
 

@@ -3,6 +3,7 @@
 use bailiwick_platform::accessibility::{
     Ability, AccessibilityError, Element, ElementSource, ElementTree, Role, RuntimeId, State,
 };
+use bailiwick_platform::program_error::ProgramError;
 
 use super::acting::CurrentElement;
 
@@ -21,10 +22,10 @@ pub(super) fn scroll_to(
     let display = &scene.window.display;
     match source.scroll_to(display, &element.id) {
         Ok(true) => return Ok(true),
-        Ok(false) | Err(AccessibilityError::Unable) => {}
+        Ok(false) | Err(AccessibilityError::Program(ProgramError::Unable)) => {}
         Err(error) => return Err(error),
     }
-    let (part, bars) = bars(&scene.tree, &element.id).ok_or(AccessibilityError::Unable)?;
+    let (part, bars) = bars(&scene.tree, &element.id).ok_or(ProgramError::Unable)?;
     let numbers = source.numbers(display, &bars)?;
     for ((bar, before), range) in bars.iter().zip(numbers).zip(source.ranges(display, &bars)?) {
         let (Some(before), Some([least, most])) = (before, range) else { continue };

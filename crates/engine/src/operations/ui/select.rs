@@ -1,7 +1,8 @@
 //! `ui.select`: select an item of a list, combo box or row of tabs.
 
 use bailiwick_contract::ErrorCode;
-use bailiwick_platform::accessibility::{Ability, AccessibilityError, ElementTree, Role, State};
+use bailiwick_platform::accessibility::{Ability, ElementTree, Role, State};
+use bailiwick_platform::program_error::ProgramError;
 use bailiwick_providers::elements::{WindowScene, item_name, items_named, quoted};
 
 use super::acting::{ACTION, Action, ActionOutput, CurrentElement, ElementName, act, find, usable};
@@ -64,7 +65,7 @@ impl RunBlocking for Op {
         // GTK 4 selects the row that its popover shows, and leaves the combo box as it is.
         let is_beside = combo.is_some() && item.states.has(State::Unplaced);
         if is_beside || (list.is_none() && !(is_one && item.abilities.has(Ability::Act))) {
-            return Err(failed(AccessibilityError::Unable));
+            return Err(failed(ProgramError::Unable.into()));
         }
         let choosing = if tells && combo.is_none() { CHOOSING } else { &CHOOSING[..CHOOSING.len() - 1] };
         // Some combo boxes are called as the item that is selected, others have a name of their own.
@@ -99,7 +100,7 @@ impl RunBlocking for Op {
 
 fn place_of(tree: &ElementTree, found: &CurrentElement) -> Result<usize, Failure> {
     let place = tree.elements.iter().position(|it| it.id == found.element.id);
-    place.ok_or_else(|| failed(AccessibilityError::Gone))
+    place.ok_or_else(|| failed(ProgramError::Gone.into()))
 }
 
 /// Returns whether an element is one of several that can be selected.

@@ -8,9 +8,10 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use zbus::zvariant::{DynamicType, OwnedObjectPath, OwnedValue, Type, Value};
 
-use crate::accessibility::{AccessibilityError, RuntimeId};
+use crate::accessibility::RuntimeId;
 use crate::bus::BusConnection;
-pub(super) use crate::bus::{CallError, of_each};
+pub(super) use crate::bus::of_each;
+pub(super) use crate::program_error::ProgramError;
 
 /// How long a program may take to answer one call.
 pub(super) const CALL: Duration = Duration::from_secs(1);
@@ -21,23 +22,11 @@ pub(super) type Reference = (String, OwnedObjectPath);
 /// One connection.
 #[derive(Debug)]
 pub(super) struct Bus {
-    connection: BusConnection,
+    pub(super) connection: BusConnection,
     /// The processes of programs. A name is never given to another.
     pids: Mutex<HashMap<String, u32>>,
     /// Which programs are of GTK 4.
     gtk4: Mutex<HashMap<String, bool>>,
-}
-
-impl From<CallError> for AccessibilityError {
-    fn from(error: CallError) -> Self {
-        match error {
-            CallError::Timeout | CallError::NoReply => Self::Unresponsive,
-            CallError::Gone => Self::Gone,
-            CallError::Unknown => Self::Unable,
-            CallError::Lost => Self::Lost,
-            CallError::Refused(name) => Self::Refused(name),
-        }
-    }
 }
 
 impl Bus {
@@ -53,22 +42,6 @@ impl Bus {
         Ok(Self { connection, pids: Mutex::default(), gtk4: Mutex::default() })
     }
 
-    /// Calls a method, and reads the answer.
-    pub(super) async fn call<B, R>(
-        &self,
-        program: &str,
-        path: &str,
-        interface: &str,
-        method: &str,
-        body: &B,
-    ) -> Result<R, CallError>
-    where
-        B: Serialize + DynamicType,
-        R: DeserializeOwned + Type,
-    {
-        self.connection.call(program, path, interface, method, body).await
-    }
-
     /// Calls a method of an element.
     pub(super) async fn ask<B, R>(
         &self,
@@ -76,13 +49,13 @@ impl Bus {
         interface: &str,
         method: &str,
         body: &B,
-    ) -> Result<R, CallError>
+    ) -> Result<R, ProgramError>
     where
         B: Serialize + DynamicType,
         R: DeserializeOwned + Type,
     {
         let interface = format!("org.a11y.atspi.{interface}");
-        self.call(&element.program, &element.path, &interface, method, body).await
+        self.connection.call(&element.program, &element.path, &interface, method, body).await
     }
 
     /// Reads a property of an element.
@@ -91,7 +64,7 @@ impl Bus {
         element: &RuntimeId,
         interface: &str,
         name: &str,
-    ) -> Result<R, CallError>
+    ) -> Result<R, ProgramError>
     where
         R: TryFrom<OwnedValue>,
     {
@@ -100,18 +73,15 @@ impl Bus {
     }
 
     /// Sets the number of an element.
-    pub(super) async fn set_number(&self, element: &RuntimeId, number: f64) -> Result<(), CallError> {
+    pub(super) async fn set_number(&self, element: &RuntimeId, number: f64) -> Result<(), ProgramError> {
         let body = ("org.a11y.atspi.Value", "CurrentValue", Value::from(number));
-        self.call(&element.program, &element.path, "org.freedesktop.DBus.Properties", "Set", &body).await
-    }
-
-    /// Returns whether the bus has broken the connection.
-    pub(super) fn is_lost(&self) -> bool {
-        self.connection.is_lost()
+        self.connection
+            .call(&element.program, &element.path, "org.freedesktop.DBus.Properties", "Set", &body)
+            .await
     }
 
     /// Returns the process of a program, as the bus has it from the kernel.
-    pub(super) async fn pid(&self, program: &str) -> Result<u32, CallError> {
+    pub(super) async fn pid(&self, program: &str) -> Result<u32, ProgramError> {
         if let Some(pid) = self.pids().get(program) {
             return Ok(*pid);
         }

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::bus::{Bus, CallError, REGISTRY, Reference, of_each};
+use super::bus::{Bus, ProgramError, REGISTRY, Reference, of_each};
 use super::read::{ROOT, UnplacedElement};
 use crate::accessibility::{AccessibilityError, Placement, Role, RuntimeId, State};
 use crate::screen::{Rect, Window, plain};
@@ -11,7 +11,7 @@ use crate::screen::{Rect, Window, plain};
 /// Finds the program of a process.
 pub(super) async fn program(bus: &Arc<Bus>, pid: u32) -> Result<Option<String>, AccessibilityError> {
     let programs: Vec<Reference> =
-        bus.call(REGISTRY, ROOT, "org.a11y.atspi.Accessible", "GetChildren", &()).await?;
+        bus.connection.call(REGISTRY, ROOT, "org.a11y.atspi.Accessible", "GetChildren", &()).await?;
     let pids = of_each(programs, |(name, _)| {
         let bus = Arc::clone(bus);
         async move { (bus.pid(&name).await, name) }
@@ -107,7 +107,7 @@ pub(super) fn placement(told: Option<Rect>, window: &Window, is_gtk4: bool) -> P
 }
 
 /// Reads where elements are on the display, as their program counts.
-pub(super) async fn extents(bus: &Arc<Bus>, ids: Vec<RuntimeId>) -> Vec<Result<Option<Rect>, CallError>> {
+pub(super) async fn extents(bus: &Arc<Bus>, ids: Vec<RuntimeId>) -> Vec<Result<Option<Rect>, ProgramError>> {
     of_each(ids, |id| {
         let bus = Arc::clone(bus);
         async move {

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::bus::{Bus, CallError, of_each};
+use super::bus::{Bus, ProgramError, of_each};
 use super::frame::extents;
 use super::read::in_time;
 use crate::accessibility::{Ability, AccessibilityError, Element, ElementTree, Role, RuntimeId, State};
@@ -35,10 +35,12 @@ pub(super) async fn correct(
     tree.delay = PRESS;
     let count = tree.elements.len();
     let ids: Vec<RuntimeId> = tree.elements.iter().map(|it| it.id.clone()).collect();
-    let places = in_time(deadline, extents(bus, ids)).await.ok_or(AccessibilityError::Unresponsive)?;
+    let places = in_time(deadline, extents(bus, ids)).await.ok_or(ProgramError::Unresponsive)?;
     // With places missing, what shows would be said to be gone.
-    if window.is_none() || places.iter().any(|it| matches!(it, Err(CallError::Timeout | CallError::Lost))) {
-        return Err(AccessibilityError::Unresponsive);
+    if window.is_none()
+        || places.iter().any(|it| matches!(it, Err(ProgramError::Unresponsive | ProgramError::Lost)))
+    {
+        return Err(AccessibilityError::Program(ProgramError::Unresponsive));
     }
     let (mut scrolls, mut in_popover) = (vec![false; count], vec![false; count]);
     for element in &tree.elements {
@@ -94,17 +96,19 @@ async fn find_secrets(
             let (drawn, ..): (String, i32, i32) =
                 bus.ask(&id, "Text", "GetStringAtOffset", &(0_i32, CHARACTER)).await?;
             let text: String = bus.ask(&id, "Text", "GetText", &(0_i32, 1_i32)).await?;
-            Ok::<bool, CallError>(drawn != text || drawn.starts_with(DOTS))
+            Ok::<bool, ProgramError>(drawn != text || drawn.starts_with(DOTS))
         }
     });
-    let hidden = in_time(deadline, asked).await.ok_or(AccessibilityError::Unresponsive)?;
+    let hidden = in_time(deadline, asked).await.ok_or(ProgramError::Unresponsive)?;
     for (at, is_hidden) in fields.into_iter().zip(hidden) {
         let is_hidden = match is_hidden {
             Ok(is_hidden) => is_hidden,
-            Err(CallError::Gone | CallError::Unknown) => false,
-            Err(CallError::Timeout | CallError::Lost) => return Err(AccessibilityError::Unresponsive),
+            Err(ProgramError::Gone | ProgramError::Unable) => false,
+            Err(ProgramError::Unresponsive | ProgramError::Lost) => {
+                return Err(AccessibilityError::Program(ProgramError::Unresponsive));
+            }
             // What nobody knows of is closed.
-            Err(CallError::NoReply | CallError::Refused(_)) => true,
+            Err(ProgramError::NoReply | ProgramError::Refused(_)) => true,
         };
         if is_hidden {
             tree.elements[at].role = Role::PasswordField;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::bus::{Bus, CALL, CallError, Reference, of_each};
+use super::bus::{Bus, CALL, ProgramError, Reference, of_each};
 use super::buses::Buses;
 use super::frame::{self, Mark};
 use super::read;
@@ -61,7 +61,7 @@ impl Atspi {
                 let no_bus = |why: String| AccessibilityError::NoBus { display: display.clone(), why };
                 let bus = buses.get(&address).await.map_err(no_bus)?;
                 let answer = ask(Arc::clone(&bus)).await;
-                if !bus.is_lost() {
+                if !bus.connection.is_lost() {
                     return answer;
                 }
                 buses.forget(&address);
@@ -107,7 +107,7 @@ impl Atspi {
     ) -> Result<Vec<Option<T>>, AccessibilityError>
     where
         T: Send + 'static,
-        F: Future<Output = Result<Option<T>, CallError>> + Send + 'static,
+        F: Future<Output = Result<Option<T>, ProgramError>> + Send + 'static,
     {
         let elements = elements.to_vec();
         self.ask(display, MANY, false, move |bus| {
@@ -126,17 +126,19 @@ fn first_of<'a>(names: &[String], mut wanted: impl Iterator<Item = &'a str>) -> 
 }
 
 async fn do_action(bus: &Bus, id: &RuntimeId, at: Option<usize>) -> Result<bool, AccessibilityError> {
-    let at = at.ok_or(AccessibilityError::Unable)?;
+    let at = at.ok_or(ProgramError::Unable)?;
     let place = i32::try_from(at).unwrap_or_default();
     Ok(bus.ask(id, "Action", "DoAction", &place).await?)
 }
 
 /// Makes nothing of the answer of an element that is gone or has no such thing.
-fn known<T>(answer: Result<Option<T>, CallError>) -> Result<Option<T>, AccessibilityError> {
+fn known<T>(answer: Result<Option<T>, ProgramError>) -> Result<Option<T>, AccessibilityError> {
     match answer {
         Ok(answer) => Ok(answer),
-        Err(CallError::Gone | CallError::NoReply | CallError::Unknown | CallError::Refused(_)) => Ok(None),
-        Err(error @ (CallError::Timeout | CallError::Lost)) => Err(error.into()),
+        Err(ProgramError::Gone | ProgramError::NoReply | ProgramError::Unable | ProgramError::Refused(_)) => {
+            Ok(None)
+        }
+        Err(error @ (ProgramError::Unresponsive | ProgramError::Lost)) => Err(error.into()),
     }
 }
 
@@ -255,7 +257,7 @@ impl ElementSource for Atspi {
                 let (program, path): Reference =
                     bus.ask(&list, "Accessible", "GetChildAtIndex", &place).await?;
                 if program != id.program || path.as_str() != id.path {
-                    return Err(AccessibilityError::Gone);
+                    return Err(AccessibilityError::Program(ProgramError::Gone));
                 }
                 Ok(bus.ask(&list, "Selection", "SelectChild", &place).await?)
             }

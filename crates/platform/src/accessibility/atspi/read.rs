@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use tokio::time::{sleep, timeout_at};
 
-use super::bus::{Bus, CallError, Reference, of_each};
+use super::bus::{Bus, ProgramError, Reference, of_each};
 use super::frame::{self, Mark};
 use super::gtk4;
 use super::roles::{abilities, role, states};
@@ -64,7 +64,7 @@ pub(super) async fn tree(
     let read = tree_of(&bus, &window, mark).await;
     read.map_err(|error| match error {
         // The program has ended meanwhile: its window has no elements any more, or is about to go.
-        AccessibilityError::Gone => AccessibilityError::NoElements(window.id),
+        AccessibilityError::Program(ProgramError::Gone) => AccessibilityError::NoElements(window.id),
         error => error,
     })
 }
@@ -82,7 +82,7 @@ async fn tree_of(bus: &Arc<Bus>, window: &Window, mark: Mark) -> Result<ElementT
     if !children.of.contains_key(ROOT) {
         let (tops, is_all) = level(bus, vec![root], deadline).await?;
         if !is_all {
-            return Err(AccessibilityError::Unresponsive);
+            return Err(AccessibilityError::Program(ProgramError::Unresponsive));
         }
         children.of.extend(tops);
     }
@@ -143,14 +143,15 @@ pub(super) const ROOT: &str = "/org/a11y/atspi/accessible/root";
 async fn cached(bus: &Bus, program: &str) -> Result<ChildrenByParent, AccessibilityError> {
     for attempt in 0..ATTEMPTS {
         let asked = bus
+            .connection
             .call::<_, Vec<Item>>(program, "/org/a11y/atspi/cache", "org.a11y.atspi.Cache", "GetItems", &())
             .await;
         match asked {
             Ok(items) if items.len() > MOST => break,
             Ok(items) => return Ok(by_parent(program, items)),
             // It keeps one only since the bus has reported that somebody asks.
-            Err(CallError::Unknown) if attempt + 1 < ATTEMPTS => sleep(SETTLING).await,
-            Err(CallError::Unknown | CallError::Refused(_)) => break,
+            Err(ProgramError::Unable) if attempt + 1 < ATTEMPTS => sleep(SETTLING).await,
+            Err(ProgramError::Unable | ProgramError::Refused(_)) => break,
             Err(error) => return Err(error.into()),
         }
     }
@@ -219,7 +220,7 @@ async fn level(
                     }
                 }
             }
-            Some(Err(CallError::Gone | CallError::NoReply | CallError::Unknown)) => {}
+            Some(Err(ProgramError::Gone | ProgramError::NoReply | ProgramError::Unable)) => {}
             Some(Err(error)) => return Err(error.into()),
         }
     }
@@ -233,7 +234,7 @@ async fn level(
         match element {
             None => is_all = false,
             Some(Ok(element)) => children.entry(parent).or_default().push(element),
-            Some(Err(CallError::Gone | CallError::NoReply | CallError::Unknown)) => {}
+            Some(Err(ProgramError::Gone | ProgramError::NoReply | ProgramError::Unable)) => {}
             Some(Err(error)) => return Err(error.into()),
         }
     }
@@ -249,7 +250,7 @@ pub(super) async fn in_time<T>(deadline: Instant, asked: impl Future<Output = T>
 }
 
 /// Reads one element.
-async fn one(bus: &Bus, id: RuntimeId, place: i32) -> Result<UnplacedElement, CallError> {
+async fn one(bus: &Bus, id: RuntimeId, place: i32) -> Result<UnplacedElement, ProgramError> {
     let (name, number, words, interfaces, children) = tokio::join!(
         bus.property::<String>(&id, "Accessible", "Name"),
         bus.ask::<_, u32>(&id, "Accessible", "GetRole", &()),
@@ -354,7 +355,7 @@ async fn count_made(
         match count {
             Some(Ok(count)) => round[it].1 = count,
             // It stays unknown, and its children unread.
-            None | Some(Err(CallError::Gone | CallError::NoReply | CallError::Unknown)) => {}
+            None | Some(Err(ProgramError::Gone | ProgramError::NoReply | ProgramError::Unable)) => {}
             Some(Err(error)) => return Err(error.into()),
         }
     }

@@ -11,6 +11,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::buses::Buses;
 use crate::accessibility::AccessibilityError;
+use crate::program_error::ProgramError;
 
 /// Connections that nobody has used for so long are closed.
 const IDLE: Duration = Duration::from_secs(60);
@@ -40,14 +41,15 @@ impl Worker {
             Box::pin(async move {
                 let done = tokio::time::timeout(limit, work(buses)).await;
                 // Anyone who has stopped waiting wants no answer.
-                let _ = sender.try_send(done.unwrap_or(Err(AccessibilityError::Unresponsive)));
+                let _ = sender
+                    .try_send(done.unwrap_or(Err(AccessibilityError::Program(ProgramError::Unresponsive))));
             })
         });
         self.send(job)?;
         match receiver.recv_timeout(limit + GRACE) {
             Ok(answer) => answer,
-            Err(RecvTimeoutError::Timeout) => Err(AccessibilityError::Unresponsive),
-            Err(RecvTimeoutError::Disconnected) => Err(AccessibilityError::Lost),
+            Err(RecvTimeoutError::Timeout) => Err(AccessibilityError::Program(ProgramError::Unresponsive)),
+            Err(RecvTimeoutError::Disconnected) => Err(AccessibilityError::Program(ProgramError::Lost)),
         }
     }
 
@@ -56,12 +58,16 @@ impl Worker {
         if jobs.is_none() {
             let (sender, receiver) = unbounded_channel();
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-            let runtime = runtime.map_err(|_| AccessibilityError::Lost)?;
+            let runtime = runtime.map_err(|_| AccessibilityError::Program(ProgramError::Lost))?;
             let thread = thread::Builder::new().name("accessibility".to_owned());
-            thread.spawn(move || runtime.block_on(serve(receiver))).map_err(|_| AccessibilityError::Lost)?;
+            thread
+                .spawn(move || runtime.block_on(serve(receiver)))
+                .map_err(|_| AccessibilityError::Program(ProgramError::Lost))?;
             *jobs = Some(sender);
         }
-        jobs.as_ref().and_then(|jobs| jobs.send(job).ok()).ok_or(AccessibilityError::Lost)
+        jobs.as_ref()
+            .and_then(|jobs| jobs.send(job).ok())
+            .ok_or(AccessibilityError::Program(ProgramError::Lost))
     }
 }
 
