@@ -21,10 +21,10 @@ use crate::installation::home::Home;
 use crate::installation::runtime;
 use crate::public_urls::check::UrlCheck;
 use crate::public_urls::hop::{Hop, HopReport, first_failure};
-use crate::public_urls::http_client::{HttpClient, HttpRequest, HttpUrl};
 use crate::tunnels::output::TunnelEvent;
 use crate::tunnels::program::{TunnelProgram, health_file};
 use crate::tunnels::supervisor::{ProgramEvent, ProgramStart, Supervisor, Timing};
+use bailiwick_providers::http_client::{HttpClient, HttpRequest, HttpUrl};
 
 /// How long each part of a round trip may take.
 const TRIP_TIME: Duration = Duration::from_secs(10);

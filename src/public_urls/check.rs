@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 use bailiwick_platform::dirs::Dirs;
 
 use super::hop::{Hop, HopReport};
-use super::http_client::{HttpClient, HttpReply, HttpRequest, HttpUrl, NetworkError};
 use crate::client_registrations::client::is_own_registration;
 use crate::installation::child::USUAL;
+use bailiwick_providers::http_client::{HttpClient, HttpReply, HttpRequest, HttpUrl, NetworkError};
 
 /// How long each part of a request may take.
 const TIME: Duration = Duration::from_secs(10);

@@ -8,10 +8,10 @@ use bailiwick_contract::{ErrorCode, Failure};
 
 use super::check::UrlCheck;
 use super::hop::{HopReport, first_failure};
-use super::http_client::HttpUrl;
 use crate::installation::home::Home;
 use crate::installation::runtime;
 use crate::installation::text::one_line;
+use bailiwick_providers::http_client::HttpUrl;
 
 /// A URL that was tried.
 pub struct TriedExposure {

@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::http_client::{NetworkError, NetworkHop};
 use crate::installation::steps::StepState;
+use bailiwick_providers::http_client::{NetworkError, NetworkHop};
 
 /// A hop, in the order in which a client passes them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]

@@ -5,6 +5,5 @@
 pub mod check;
 pub mod exposures;
 pub mod hop;
-pub mod http_client;
 pub mod pinned;
 pub mod typed_url;

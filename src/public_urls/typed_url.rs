@@ -2,8 +2,8 @@
 
 use bailiwick_contract::Failure;
 
-use super::http_client::HttpUrl;
 use crate::installation::text::one_line;
+use bailiwick_providers::http_client::HttpUrl;
 
 /// Returns the command that checks what was meant: the same place by HTTP, if it names one.
 fn instead(text: &str) -> String {

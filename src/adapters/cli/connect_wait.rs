@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use crate::adapters::http::{ClientStep, StepRecord, StepWatch};
-use crate::public_urls::http_client::HttpUrl;
 use bailiwick_config::PublicUrl;
 use bailiwick_contract::{ErrorCode, Failure};
+use bailiwick_providers::http_client::HttpUrl;
 
 use super::args::RemoteClient;
 use super::printer::{Paint, Printer, Report, paint};

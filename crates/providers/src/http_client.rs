@@ -1,16 +1,19 @@
-//! A small HTTP client, for the question whether a URL leads to this computer. Each request has a connection of its own, so
-//! that a failure has one place: the name, the connection, its encryption, or the answer.
+//! A small HTTP client, the only one: for the question whether a URL leads to this computer, and for models that the user
+//! configured. Each request has a connection of its own, so that a failure has one place: the name, the connection, its
+//! encryption, or the answer.
 //!
-//! `HTTPS_PROXY` and `NO_PROXY` are honoured. Redirects are not followed: anyone who asks decides.
+//! `HTTPS_PROXY` and `NO_PROXY` are honoured, unless the client is made direct. Redirects are not followed: anyone who asks decides.
 
 use std::env;
 use std::fmt;
+use std::future::poll_fn;
+use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use axum::body::Body;
 use http::header::{CONNECTION, HOST};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Uri};
+use hyper::body::{Body, Incoming};
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
@@ -299,7 +302,7 @@ async fn exchange(
     let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(failed)?;
     // It ends with the exchange, whose answer says what went wrong.
     let connection = tokio::spawn(async move { drop(connection.await) });
-    let mut built = Request::new(Body::from(request.body));
+    let mut built = Request::new(request.body);
     *built.method_mut() = request.method;
     *built.uri_mut() = request
         .url
@@ -316,14 +319,31 @@ async fn exchange(
     }
     let response = sender.send_request(built).await.map_err(failed)?;
     let (head, body) = response.into_parts();
-    let body = axum::body::to_bytes(Body::new(body), MAX_ANSWER_BYTES).await;
+    let body = whole(body).await;
     connection.abort();
-    let body = body.map_err(|error| NetworkError::new(NetworkHop::Http, error))?;
+    let body = body?;
     Ok(HttpReply {
         status: head.status.as_u16(),
         headers: head.headers,
         body: String::from_utf8_lossy(&body).into_owned(),
     })
+}
+
+/// Reads a body to its end.
+async fn whole(mut body: Incoming) -> Result<Vec<u8>, NetworkError> {
+    let mut bytes = Vec::new();
+    while let Some(frame) = poll_fn(|task| Pin::new(&mut body).poll_frame(task)).await {
+        let frame = frame.map_err(|error| NetworkError::new(NetworkHop::Http, error))?;
+        let Ok(data) = frame.into_data() else { continue };
+        if data.len() > MAX_ANSWER_BYTES - bytes.len() {
+            return Err(NetworkError::new(
+                NetworkHop::Http,
+                format!("the answer is larger than {MAX_ANSWER_BYTES} bytes"),
+            ));
+        }
+        bytes.extend_from_slice(&data);
+    }
+    Ok(bytes)
 }
 
 #[cfg(test)]
