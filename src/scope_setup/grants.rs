@@ -78,6 +78,7 @@ pub fn meaning(capability: Capability) -> &'static str {
         Capability::PackageRun => "run the project's scripts",
         Capability::CodexRun => "run Codex",
         Capability::ScreenCapture => "take images of the screen",
+        Capability::ScreenGround => "send images of the screen to your vision model",
         Capability::UiRead => "read the elements of windows",
         Capability::UiControl => "press elements of windows and set their values",
         Capability::InputControl => "use pointer and keyboard",

@@ -170,6 +170,7 @@ fn short_name(capability: &str) -> &str {
         "package:run" => "scripts",
         "codex:run" => "Codex",
         "screen:capture" => "screens",
+        "screen:ground" => "vision model",
         "ui:read" => "elements",
         "ui:control" => "element actions",
         "input:control" => "pointer and keyboard",

@@ -22,6 +22,7 @@ mod secrets;
 mod tls;
 mod token_names;
 mod tokens;
+mod vision_model;
 mod visible_input;
 
 pub use after_untrusted::AfterUntrusted;
@@ -44,3 +45,4 @@ pub use secrets::{SecretCommands, SecretMode};
 pub use tls::TlsConfig;
 pub use tokens::{NewToken, TokenRecord, Tokens};
 pub use visible_input::VisibleInput;
+pub use vision_model::{ModelApi, VisionModel};

@@ -13,7 +13,7 @@ use bailiwick_platform::fs::{
 };
 use bailiwick_platform::paths;
 
-use super::{Config, ConfigError, TlsConfig};
+use super::{Config, ConfigError, TlsConfig, VisionModel};
 
 /// The largest `config.json` that is read.
 const LIMIT_BYTES: u64 = 4 << 20;
@@ -246,6 +246,13 @@ pub(super) fn check(path: &Path, config: &Config) -> Result<(), ConfigError> {
             "Name both files, or write `{}` for a certificate that Bailiwick makes.",
         );
     }
+    if let Some((field, problem)) = config.vision_model.as_ref().and_then(VisionModel::problem) {
+        return wrong(
+            format!("`visionModel.{field}`"),
+            &problem,
+            "Correct it; docs/how-to/desktop.md has examples.",
+        );
+    }
     let mut ids = HashSet::new();
     for (index, scope) in config.scopes.iter().enumerate() {
         let place = |field: &str| format!("`scopes[{index}].{field}`");
@@ -350,6 +357,16 @@ mod tests {
                 r#"{HEAD,"http":{"publicBaseUrl":"https://b.example","allowLoopbackWithoutToken":true}}"#,
                 "http.allowLoopbackWithoutToken",
                 "admit everybody without a token",
+            ),
+            (
+                r#"{HEAD,"visionModel":{"kind":"openai","baseUrl":"http://a.example","model":"m"}}"#,
+                "visionModel.baseUrl",
+                "not encrypted",
+            ),
+            (
+                r#"{HEAD,"visionModel":{"kind":"openai","baseUrl":"https://a.example","model":"m","key":"sk"}}"#,
+                "visionModel",
+                "unknown field `key`",
             ),
             (r#"{HEAD,"scopes":[{"id":"a b","roots":["/x"]}]}"#, "scopes[0].id", "letters"),
             (r#"{HEAD,"scopes":[{"id":".","roots":["/x"]}]}"#, "scopes[0].id", "letters"),

@@ -17,6 +17,7 @@ use super::screens::WindowPattern;
 use super::secrets::{SecretCommands, SecretMode};
 use super::tls::TlsConfig;
 use super::visible_input::VisibleInput;
+use super::vision_model::VisionModel;
 
 /// The whole of `config.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -44,6 +45,9 @@ pub struct Config {
     /// Whether the desktop shows what waits for approval, on Linux; default true.
     #[serde(default = "default_notifications", skip_serializing_if = "Clone::clone")]
     pub notifications: bool,
+    /// The vision model that `screen.ground` asks: pictures are sent there. Default none: they are sent nowhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vision_model: Option<VisionModel>,
     /// The permission boundaries.
     #[serde(default)]
     pub scopes: Vec<ScopeConfig>,

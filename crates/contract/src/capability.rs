@@ -38,6 +38,9 @@ pub enum Capability {
     /// Take images of screens and windows.
     #[serde(rename = "screen:capture")]
     ScreenCapture,
+    /// Send images of screens and windows to the vision model that the user configured.
+    #[serde(rename = "screen:ground")]
+    ScreenGround,
     /// Read the elements of windows: their roles, names and values.
     #[serde(rename = "ui:read")]
     UiRead,
@@ -92,6 +95,7 @@ impl Capability {
         Self::PackageRun,
         Self::CodexRun,
         Self::ScreenCapture,
+        Self::ScreenGround,
         Self::UiRead,
         Self::UiControl,
         Self::InputControl,
@@ -120,6 +124,7 @@ impl Capability {
             Self::PackageRun => "package:run",
             Self::CodexRun => "codex:run",
             Self::ScreenCapture => "screen:capture",
+            Self::ScreenGround => "screen:ground",
             Self::UiRead => "ui:read",
             Self::UiControl => "ui:control",
             Self::InputControl => "input:control",
@@ -136,11 +141,12 @@ impl Capability {
         }
     }
 
-    /// Returns whether it is about windows, a clipboard or messages, those of the computer or of a private display, or about
-    /// the state of the computer.
+    /// Returns whether it is about windows, a clipboard, messages or pictures for a model, those of the computer or of a private
+    /// display, or about the state of the computer.
     pub const fn is_of_the_desktop(self) -> bool {
         match self {
-            Self::UiRead
+            Self::ScreenGround
+            | Self::UiRead
             | Self::UiControl
             | Self::InputControl
             | Self::WindowRead

@@ -108,7 +108,7 @@ pub(super) fn link_in_roots<'a>(path: &'a ResolvedPath, roots: &[FileId]) -> Opt
 }
 
 /// Returns whether a folder is one of others, or is in one: by identity, whatever leads there.
-fn is_below(folder: &Path, others: &[FileId]) -> bool {
+pub(super) fn is_below(folder: &Path, others: &[FileId]) -> bool {
     folder.ancestors().filter_map(FileId::of).any(|id| others.contains(&id))
 }
 

@@ -25,7 +25,7 @@ use super::command::Commands;
 use super::first_use::FirstUses;
 use super::located_path::LocatedPath;
 use super::paths::globs;
-use super::root_paths::{RootPaths, link_in_roots, unreachable};
+use super::root_paths::{RootPaths, is_below, link_in_roots, unreachable};
 use super::{PathRules, PermittedPath, ProcessPolicy, ScreenRules};
 
 /// How many hexadecimal digits of a hash are in the name of a scope in stores.
@@ -540,6 +540,14 @@ impl AllRoots {
     /// As [`Scopes::resolve`].
     pub fn resolve(&self, path: &Path) -> Result<Option<PathBuf>, Failure> {
         self.0.resolve(path)
+    }
+
+    /// Returns whether a file of the config is in a root of any scope, or is reached by a link in one.
+    pub fn reach(&self, path: &Path) -> bool {
+        let roots: Vec<FileId> =
+            self.0.list.iter().flat_map(|scope| scope.roots()).filter_map(|root| root.identity).collect();
+        ResolvedPath::new(path)
+            .is_ok_and(|it| link_in_roots(&it, &roots).is_some() || is_below(&it.path, &roots))
     }
 }
 

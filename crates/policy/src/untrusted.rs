@@ -120,7 +120,7 @@ fn sends(spec: &OperationSpec, scope: &Scope, judged: Option<&JudgedCommand>) ->
         },
         Effect::ControlsDesktop => true,
         Effect::ReadOnly | Effect::Writes | Effect::Destroys | Effect::Captures => {
-            has(Capability::ClipboardWrite)
+            has(Capability::ClipboardWrite) || has(Capability::ScreenGround)
         }
     }
 }

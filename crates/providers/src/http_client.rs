@@ -7,6 +7,7 @@
 use std::env;
 use std::fmt;
 use std::future::poll_fn;
+use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -18,6 +19,7 @@ use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpStream, lookup_host};
+use tokio::task::JoinSet;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::ServerName;
@@ -177,6 +179,7 @@ pub struct HttpClient {
     proxy: Option<HttpUrl>,
     without_proxy: Vec<String>,
     timeout: Duration,
+    max_answer_bytes: usize,
 }
 
 impl HttpClient {
@@ -192,7 +195,13 @@ impl HttpClient {
             proxy: set("HTTPS_PROXY").and_then(|url| HttpUrl::parse(&url).ok()).filter(|url| !url.is_https),
             without_proxy: without.split(',').map(|name| name.trim().to_ascii_lowercase()).collect(),
             timeout,
+            max_answer_bytes: MAX_ANSWER_BYTES,
         }
+    }
+
+    /// Creates a client that goes through no proxy, whatever the environment says, and reads answers up to a size.
+    pub fn direct(timeout: Duration, max_answer_bytes: usize) -> Self {
+        Self { tls: OnceLock::new(), proxy: None, without_proxy: Vec::new(), timeout, max_answer_bytes }
     }
 
     /// Returns the proxy by which a URL is reached.
@@ -213,7 +222,7 @@ impl HttpClient {
         let url = request.url;
         let stream = self.within(NetworkHop::Connect, self.connect(url)).await?;
         if !url.is_https {
-            return self.within(NetworkHop::Http, exchange(stream, request)).await;
+            return self.within(NetworkHop::Http, exchange(stream, request, self.max_answer_bytes)).await;
         }
         let connector = self.tls.get_or_init(connector).as_ref();
         let connector = connector.map_err(|problem| NetworkError::new(NetworkHop::Tls, problem))?;
@@ -223,7 +232,7 @@ impl HttpClient {
             connector.connect(name, stream).await.map_err(|error| NetworkError::new(NetworkHop::Tls, error))
         };
         let stream = self.within(NetworkHop::Tls, encrypted).await?;
-        self.within(NetworkHop::Http, exchange(stream, request)).await
+        self.within(NetworkHop::Http, exchange(stream, request, self.max_answer_bytes)).await
     }
 
     async fn within<T>(
@@ -264,11 +273,16 @@ impl HttpClient {
     }
 }
 
+/// Finds the addresses of a URL's host: for a name of this computer only such as are of it.
+async fn addresses(url: &HttpUrl) -> Result<Vec<SocketAddr>, NetworkError> {
+    let all = lookup_host((url.host.as_str(), url.port)).await;
+    let all = all.map_err(|error| NetworkError::new(NetworkHop::Dns, error))?;
+    Ok(all.filter(|it| !url.is_loopback() || it.ip().is_loopback()).collect())
+}
+
 async fn connect(url: &HttpUrl) -> Result<TcpStream, NetworkError> {
-    let addresses = lookup_host((url.host.as_str(), url.port)).await;
-    let addresses: Vec<_> = addresses.map_err(|error| NetworkError::new(NetworkHop::Dns, error))?.collect();
     let mut problem = NetworkError::new(NetworkHop::Dns, "the name has no address");
-    for address in addresses {
+    for address in addresses(url).await? {
         match TcpStream::connect(address).await {
             Ok(stream) => return Ok(stream),
             Err(error) => problem = NetworkError::new(NetworkHop::Connect, format!("{address}: {error}")),
@@ -296,12 +310,14 @@ fn connector() -> Result<TlsConnector, String> {
 async fn exchange(
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     request: HttpRequest<'_>,
+    max_answer_bytes: usize,
 ) -> Result<HttpReply, NetworkError> {
     let failed = |error: hyper::Error| NetworkError::new(NetworkHop::Http, error);
     let unusable = |_| NetworkError::new(NetworkHop::Http, "a header cannot be sent");
     let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(failed)?;
-    // It ends with the exchange, whose answer says what went wrong.
-    let connection = tokio::spawn(async move { drop(connection.await) });
+    // It ends with the exchange, also with one that is not waited for; the answer says what went wrong.
+    let mut running = JoinSet::new();
+    running.spawn(async move { drop(connection.await) });
     let mut built = Request::new(request.body);
     *built.method_mut() = request.method;
     *built.uri_mut() = request
@@ -319,9 +335,7 @@ async fn exchange(
     }
     let response = sender.send_request(built).await.map_err(failed)?;
     let (head, body) = response.into_parts();
-    let body = whole(body).await;
-    connection.abort();
-    let body = body?;
+    let body = whole(body, max_answer_bytes).await?;
     Ok(HttpReply {
         status: head.status.as_u16(),
         headers: head.headers,
@@ -330,15 +344,15 @@ async fn exchange(
 }
 
 /// Reads a body to its end.
-async fn whole(mut body: Incoming) -> Result<Vec<u8>, NetworkError> {
+async fn whole(mut body: Incoming, most: usize) -> Result<Vec<u8>, NetworkError> {
     let mut bytes = Vec::new();
     while let Some(frame) = poll_fn(|task| Pin::new(&mut body).poll_frame(task)).await {
         let frame = frame.map_err(|error| NetworkError::new(NetworkHop::Http, error))?;
         let Ok(data) = frame.into_data() else { continue };
-        if data.len() > MAX_ANSWER_BYTES - bytes.len() {
+        if data.len() > most - bytes.len() {
             return Err(NetworkError::new(
                 NetworkHop::Http,
-                format!("the answer is larger than {MAX_ANSWER_BYTES} bytes"),
+                format!("the answer is larger than {most} bytes"),
             ));
         }
         bytes.extend_from_slice(&data);
@@ -361,6 +375,26 @@ mod tests {
         for wrong in ["", "bw.example", "ftp://bw.example", "https://", "https://a@b.example/", "https:// x"]
         {
             assert!(HttpUrl::parse(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_direct_client_has_no_proxy_and_loopback_is_loopback() {
+        let client = HttpClient::direct(Duration::from_secs(60), 1_000);
+        assert!(client.proxy.is_none());
+        for (url, is_loopback) in [
+            ("http://127.0.0.1:1/", true),
+            ("http://[::1]:1/", true),
+            ("http://localhost:1/", true),
+            ("http://localhost.example/", false),
+            ("http://127.0.0.1.example/", false),
+            ("http://0.0.0.0:1/", false),
+        ] {
+            assert_eq!(HttpUrl::parse(url).expect("a URL").is_loopback(), is_loopback, "{url}");
+        }
+        let url = HttpUrl::parse("http://localhost:1/").expect("a URL");
+        for address in addresses(&url).await.expect("it has addresses") {
+            assert!(address.ip().is_loopback(), "{address}");
         }
     }
 

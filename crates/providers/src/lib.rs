@@ -17,6 +17,7 @@ pub mod egress;
 pub mod elements;
 pub mod file;
 pub mod git;
+pub mod grounding;
 pub mod http_client;
 pub mod orientation;
 pub mod overlay;

@@ -12,6 +12,7 @@ mod display;
 mod element_actions;
 mod elements;
 pub mod file_dialogs;
+mod ground;
 mod input;
 mod jobs;
 mod ocr;

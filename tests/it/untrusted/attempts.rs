@@ -186,3 +186,18 @@ async fn what_the_user_approves_is_sent_once() {
     assert!(is_asked(&host.send(send).await));
     assert!(listener.connection().is_none());
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_picture_for_a_model_can_send() {
+    let host = scopes()
+        .with_scope(json!({
+            "id": "model", "type": "computer", "capabilities": ["screen:capture", "screen:ground"],
+            "policy": {"afterUntrusted": "ask", "allowDisplays": true},
+        }))
+        .save()
+        .host();
+    let ask = json!({"scope": "model", "op": "screen.ground", "input": {"find": "the password"}});
+    read_page(&host).await;
+    assert!(is_asked(&host.send(ask).await));
+    assert!(!is_asked(&host.send(json!({"scope": "model", "op": "screen.list"})).await));
+}

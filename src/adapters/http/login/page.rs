@@ -161,6 +161,7 @@ const GROUPS: &[(&str, &[Capability])] = &[
             Capability::AppControl,
         ],
     ),
+    ("Send to others", &[Capability::ScreenGround]),
 ];
 
 /// Returns the boxes of a group, if there are any.
@@ -206,6 +207,9 @@ fn described(capability: Capability) -> (&'static str, &'static str) {
         Capability::CodexRun => ("Run Codex", "Give tasks to the Codex agent, with your login."),
         Capability::ScreenCapture => {
             ("Take pictures of the screen", "Of your whole screen, or of single windows.")
+        }
+        Capability::ScreenGround => {
+            ("Ask a vision model", "Send pictures of the screen to the service that you configured.")
         }
         Capability::UiRead => ("Read windows", "The names and values of buttons, fields and texts in them."),
         Capability::UiControl => {

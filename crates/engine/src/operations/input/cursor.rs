@@ -2,8 +2,9 @@
 
 use bailiwick_providers::screen::InputOrder;
 
+use super::super::screen::{PointOutput, of_point};
 use super::making::{INPUT, Seat, app_of, window_of};
-use super::point::{InputTarget, PointOutput, of_point};
+use super::point::InputTarget;
 use crate::registry::prelude::*;
 
 /// The operation.

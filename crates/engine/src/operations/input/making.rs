@@ -13,7 +13,7 @@ use bailiwick_providers::screen::{
     Act, ClosedProcesses, InputOrder, InputSeen, InputTurn, NoTurn, act_if, release_input,
 };
 
-use super::point::PointOutput;
+use super::super::screen::PointOutput;
 use super::refusal::{not_in_foreground, of_elements, refused, secure};
 use crate::operations::ui;
 use crate::registry::prelude::*;

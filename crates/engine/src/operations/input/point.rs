@@ -5,7 +5,7 @@ use bailiwick_platform::screen::{Point, Rect};
 use bailiwick_providers::artifact::{CaptureFacts, CaptureStore};
 use bailiwick_providers::screen::{InputPoint, InputSeen};
 
-use super::super::screen::{judge_capture, unavailable};
+use super::super::screen::{PointOutput, judge_capture, of_point, unavailable};
 use super::super::ui::{self, ElementName};
 use super::refusal::of_display;
 use crate::registry::prelude::*;
@@ -38,42 +38,6 @@ pub struct NamedPoint {
     /// The `captureId` of the picture, for `image` and `unit`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capture: Option<String>,
-}
-
-/// A point in every space that applies.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct PointOutput {
-    /// The display.
-    pub display: String,
-    /// In pixels of the display.
-    pub screen: Pixel,
-    /// In pixels of the content of the window that is there.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub window: Option<Pixel>,
-    /// In pixels of the picture that was named.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub image: Option<Fraction>,
-    /// 0 to 1 of the display.
-    pub unit: Fraction,
-}
-
-/// A pixel.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Pixel {
-    /// To the right.
-    pub x: i32,
-    /// Downwards.
-    pub y: i32,
-}
-
-/// A point that need not be a whole pixel.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
-pub struct Fraction {
-    /// To the right.
-    pub x: f64,
-    /// Downwards.
-    pub y: f64,
 }
 
 /// What a request's target means.
@@ -255,35 +219,6 @@ pub(super) fn output(
     Some(of_point(*point, seen.scene.bounds, window.map(|it| it.bounds), display, picture))
 }
 
-/// Returns a point of a display in every space that applies.
-pub(super) fn of_point(
-    point: Point,
-    bounds: Rect,
-    content: Option<Rect>,
-    display: &str,
-    picture: Option<&CaptureFacts>,
-) -> PointOutput {
-    let content = content.filter(|it| it.contains(&Rect::new(point.x, point.y, 1, 1)));
-    let image = picture.map(|facts| {
-        let scale = |at: i32, from: i32, length: u32, pixels: u32| {
-            rounded(f64::from(at - from) * f64::from(pixels) / f64::from(length.max(1)))
-        };
-        let area = facts.area;
-        Fraction {
-            x: scale(point.x, area.x, area.width, facts.width),
-            y: scale(point.y, area.y, area.height, facts.height),
-        }
-    });
-    let part = |at: i32, length: u32| rounded(f64::from(at) / f64::from(length.max(1)));
-    PointOutput {
-        display: display.to_owned(),
-        screen: Pixel { x: point.x, y: point.y },
-        window: content.map(|it| Pixel { x: point.x - it.x, y: point.y - it.y }),
-        image,
-        unit: Fraction { x: part(point.x, bounds.width), y: part(point.y, bounds.height) },
-    }
-}
-
 fn capture(cx: &Context, permit: &Permit, id: &str) -> Result<CaptureFacts, Failure> {
     let store = CaptureStore::below(&cx.service.dirs.state);
     store.expire();
@@ -321,8 +256,4 @@ fn whole(point: &NamedPoint) -> Point {
 )]
 fn floor(value: f64) -> i32 {
     value.floor() as i32
-}
-
-fn rounded(value: f64) -> f64 {
-    (value * 10_000.0).round() / 10_000.0
 }

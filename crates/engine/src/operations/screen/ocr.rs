@@ -3,13 +3,12 @@
 use std::sync::Arc;
 
 use crate::registry::prelude::*;
-use bailiwick_contract::{ErrorCode, StageName};
 use bailiwick_platform::screen::Rect;
 use bailiwick_providers::artifact::Area;
-use bailiwick_providers::screen::{OcrContext, OcrLine, OcrWord, of_display, of_window, read_text};
+use bailiwick_providers::screen::{OcrContext, OcrLine, OcrWord, read_text};
 
 use super::list::area;
-use super::refusal::refused;
+use super::taking::taken;
 
 /// The operation.
 pub struct Op;
@@ -119,23 +118,8 @@ impl RunAsync for Op {
             return Err(Failure::invalid("input.find", format!("the text has 1 to {MAX_FIND} characters")));
         }
         let scope = Arc::clone(permit.needed_scope()?);
-        let id = permit.id().unwrap_or("primary").to_owned();
-        let is_window = id.contains("/0x") || id.starts_with("window/");
-        let kind = if is_window { TargetRule::Window } else { TargetRule::Display };
-        scope.screen().judge_kind(kind, scope.id()).map_err(|it| it.at_stage(StageName::Screen))?;
-        let displays = Arc::clone(&cx.service.displays);
         let region = options.region.map(|it| Rect::new(it.x, it.y, it.width, it.height));
-        let taken = tokio::task::spawn_blocking({
-            let scope = Arc::clone(&scope);
-            move || match is_window {
-                true => of_window(&displays, scope.screen(), &id, region),
-                false => of_display(&displays, scope.screen(), &id, region),
-            }
-        });
-        let taken = taken.await.map_err(|error| {
-            Failure::new(ErrorCode::ExecutionFailed, format!("no picture could be taken: {error}"))
-        })?;
-        let shot = taken.map_err(refused)?;
+        let shot = taken(cx, permit, region).await?;
         let mut output = Output {
             display: shot.display.clone(),
             window: shot.window.as_ref().map(|window| window.id.clone()),

@@ -1,17 +1,23 @@
 //! What every capture has: its options, its answer, and what is kept of it.
 
+use std::sync::Arc;
+
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::list::area;
+use super::refusal::refused;
 use crate::registry::Context;
 use bailiwick_contract::time::rfc3339;
-use bailiwick_contract::{ErrorCode, Failure, Image, id};
+use bailiwick_contract::{ErrorCode, Failure, Image, StageName, TargetRule, id};
 use bailiwick_platform::screen::{Content, Rect};
 use bailiwick_policy::Permit;
 use bailiwick_providers::artifact::{Area, CaptureFacts, CaptureKind, CaptureStore};
-use bailiwick_providers::screen::{Coverage, Format, ImageFile, Picture, Screenshot, encode, fit, scale};
+use bailiwick_providers::screen::{
+    Coverage, Format, ImageFile, Picture, Screenshot, encode, fit, of_display, of_window, scale,
+};
 
 /// The long edge of a picture unless a size is asked for, in pixels: what models look at without making it smaller.
 const LONG_EDGE: u32 = 1_568;
@@ -242,6 +248,54 @@ pub(super) fn made(cx: &Context, picture: Picture, wish: &PictureForm) -> Result
     Ok(fitted)
 }
 
+/// Takes the picture that a target means, a window or a display, on a thread that may block.
+///
+/// # Errors
+/// `permission_denied` where the scope takes no such pictures, and those of a capture.
+pub(super) async fn taken(
+    cx: &Context,
+    permit: &Permit,
+    region: Option<Rect>,
+) -> Result<Screenshot, Failure> {
+    let scope = Arc::clone(permit.needed_scope()?);
+    let id = permit.id().unwrap_or("primary").to_owned();
+    let is_window = id.contains("/0x") || id.starts_with("window/");
+    let kind = if is_window { TargetRule::Window } else { TargetRule::Display };
+    scope.screen().judge_kind(kind, scope.id()).map_err(|it| it.at_stage(StageName::Screen))?;
+    let displays = Arc::clone(&cx.service.displays);
+    let taken = tokio::task::spawn_blocking(move || match is_window {
+        true => of_window(&displays, scope.screen(), &id, region),
+        false => of_display(&displays, scope.screen(), &id, region),
+    });
+    let taken = taken.await.map_err(|error| {
+        Failure::new(ErrorCode::ExecutionFailed, format!("no picture could be taken: {error}"))
+    })?;
+    taken.map_err(refused)
+}
+
+/// Returns what is known of a picture, as if it were given in full size and without its file.
+///
+/// # Errors
+/// Those of [`Permit::screen`].
+pub(super) fn facts(permit: &Permit, kind: CaptureKind, shot: &Screenshot) -> Result<CaptureFacts, Failure> {
+    Ok(CaptureFacts {
+        capture_id: id::new_id(),
+        scope: permit.scope().map(|scope| scope.id().to_owned()).unwrap_or_default(),
+        kind,
+        display: shot.display.clone(),
+        window: shot.window.as_ref().map(|window| window.id.clone()),
+        area: area(shot.area),
+        width: shot.area.width,
+        height: shot.area.height,
+        blacked_out: shot.blacked_out,
+        taken_at_ms: shot.taken_at_ms,
+        expires_at_ms: shot.taken_at_ms + CaptureStore::LIFE_MS,
+        rules: permit.screen()?.fingerprint(),
+        picture: None,
+        recording: None,
+    })
+}
+
 /// Answers with a picture as it was asked for, and keeps its facts.
 ///
 /// # Errors
@@ -255,9 +309,8 @@ pub(super) fn answer(
 ) -> Result<Output, Failure> {
     cx.cancel.check()?;
     let format = options.check()?;
-    let Screenshot { picture, display, area, window, content, covered_by, covered, blacked_out, taken_at_ms } =
-        shot;
-    let scope = permit.scope().map(|scope| scope.id().to_owned()).unwrap_or_default();
+    let mut facts = facts(permit, kind, &shot)?;
+    let Screenshot { picture, content, covered_by, covered, blacked_out, taken_at_ms, .. } = shot;
     let size = (options.max_width, options.max_height);
     let fitted = match options.return_as {
         Return::Image | Return::Base64 => made(cx, picture, &wish(permit, format, options.return_as, size))?,
@@ -269,22 +322,7 @@ pub(super) fn answer(
             ImageFile { bytes, format, width, height, reduced: None }
         }
     };
-    let mut facts = CaptureFacts {
-        capture_id: id::new_id(),
-        scope,
-        kind,
-        display,
-        window: window.map(|window| window.id),
-        area: Area { x: area.x, y: area.y, width: area.width, height: area.height },
-        width: fitted.width,
-        height: fitted.height,
-        blacked_out,
-        taken_at_ms,
-        expires_at_ms: taken_at_ms + CaptureStore::LIFE_MS,
-        rules: permit.screen()?.fingerprint(),
-        picture: None,
-        recording: None,
-    };
+    (facts.width, facts.height) = (fitted.width, fitted.height);
     let mime_type = fitted.format.media_type();
     let store = CaptureStore::below(&cx.service.dirs.state);
     let kept = options.return_as == Return::FileRef;
