@@ -53,9 +53,9 @@ pub enum ScopeCommand {
     /// Grant capabilities, files, commands, hosts or windows
     ///
     /// Capabilities: fs:read, search:read, fs:write, git:read, git:write, command:run, process:manage,
-    /// package:run, codex:run, history:read, system:read, system:control; screen:capture, screen:ground,
-    /// ui:read, ui:control, input:control, window:read, window:control, clipboard:read, clipboard:write
-    /// for desktop or private displays; display:manage, app:control for the latter; notify:send.
+    /// package:run, codex:run, history:read, notify:send, system:read, system:control; for desktops
+    /// screen:capture, screen:ground, ui:read, ui:control, input:control, window:read, window:control,
+    /// clipboard:read, clipboard:write; for private displays display:manage, app:control too.
     #[command(verbatim_doc_comment)]
     Allow(AllowArgs),
     /// Take capabilities and hosts away, close files and windows, forbid commands
