@@ -450,8 +450,8 @@ fn ask_never_runs_anything() {
         for entry in entries.filter(|entry| !entry.spec.capabilities.is_empty()) {
             let mut envelope =
                 Envelope::from_json(entry.spec.example.as_bytes()).expect("an example is read");
-            let in_folders = entry.spec.scope != ScopeNeed::DESKTOP;
-            envelope.scope = Some(if in_folders { "app" } else { "screen" }.to_owned());
+            let in_computer = [ScopeNeed::DESKTOP, ScopeNeed::COMPUTER].contains(&entry.spec.scope);
+            envelope.scope = Some(if in_computer { "screen" } else { "app" }.to_owned());
             let caller = Caller::local(Transport::Stdio);
             let outcome = service.handle(&caller, Ok(envelope), &CancellationToken::new()).await;
             let failure = outcome.result.expect_err("a person has not said yes");

@@ -471,6 +471,7 @@ mod tests {
             "notify.",
             "tray.",
             "permissions.",
+            "system.",
         ];
         let is_of_desktop = |line: &&str| desktop.iter().any(|family| line.starts_with(family));
         let (of_desktop, others): (Vec<_>, Vec<_>) =
