@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{ArgGroup, Args, Subcommand, ValueEnum};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -126,6 +126,7 @@ pub struct ScopeAddScreenArgs {
 
 /// `scope add-desktop`.
 #[derive(Debug, Args)]
+#[command(group(ArgGroup::new("right").required(true).args(["read", "control"])))]
 pub struct ScopeAddDesktopArgs {
     /// The scope's id, such as `desk`
     pub id: String,
@@ -133,7 +134,7 @@ pub struct ScopeAddDesktopArgs {
     #[arg(long)]
     pub name: Option<String>,
     /// Let clients see
-    #[arg(long, required_unless_present = "control", conflicts_with = "control")]
+    #[arg(long)]
     pub read: bool,
     /// Let clients see and act
     #[arg(long)]
