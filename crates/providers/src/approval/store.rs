@@ -416,11 +416,12 @@ impl Approvals {
     /// Returns whether the changes of a preview may still be taken over.
     fn needs_changes(&self, ticket_id: &str) -> io::Result<bool> {
         Ok(match self.find(ticket_id)? {
-            Some((_, Progress::Approved)) => true,
+            // Who has taken the approval reads them now, and removes them.
+            Some((_, Progress::Approved | Progress::Used)) => true,
             Some((_, Progress::Open)) => self.preview(ticket_id).is_some_and(|preview| {
                 preview.state == PreviewState::Running || preview.changes_sha256().is_some()
             }),
-            Some((_, Progress::Used | Progress::Refused | Progress::Gone)) | None => false,
+            Some((_, Progress::Refused | Progress::Gone)) | None => false,
         })
     }
 
@@ -552,6 +553,33 @@ mod tests {
             decided: None,
         };
         approvals.decide(&decision).expect("it waits");
+    }
+
+    #[test]
+    fn changes_stay_while_who_has_taken_the_approval_reads_them() {
+        let state = std::env::temp_dir().join(format!("bailiwick-approvals-{}", id::new_id()));
+        let approvals = Approvals::below(&state);
+        let ticket = approvals.open(&ticket("one", 0)).expect("there is room");
+        approvals.write_changes(&ticket, b"changes").expect("written");
+        let at_ms = bailiwick_contract::time::now_ms();
+        let decision = Decision {
+            ticket: ticket.clone(),
+            approved: Some(ApprovalTerm::Once),
+            is_of_client: false,
+            changes_sha256: Some(sha256_hex(b"changes")),
+            at_ms,
+            expires_at_ms: at_ms + Decision::ONCE_MS,
+            decided: None,
+        };
+        approvals.decide(&decision).expect("it waits");
+        assert!(approvals.take(&ticket.key, "one", None).expect("read").is_some());
+        approvals.waiting().expect("a sweep at that moment");
+        approvals.changes(&ticket.id).expect("they are kept");
+        // They go with what is known of the ticket.
+        fs::remove_file(approvals.path(&ticket.key, "used")).expect("it is there");
+        approvals.waiting().expect("read");
+        assert!(approvals.changes(&ticket.id).is_err());
+        remove_tree(&state).expect("it was made above");
     }
 
     #[test]
