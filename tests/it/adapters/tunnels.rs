@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::Receiver;
 use std::thread;
 use std::time::Instant;
 
@@ -22,6 +22,7 @@ use crate::installation::{CommandOutput, Installation};
 use crate::patience::{PATIENCE, eventually};
 use crate::source::repository;
 use support::http_client::{Reply, request, send_raw};
+use support::lines::lines_of;
 
 const VERIFIER: &str = "a-verifier-of-43-characters-at-the-very-least";
 const REDIRECT: &str = "http://127.0.0.1:7777/callback";
@@ -38,13 +39,7 @@ struct RunningCommand {
 impl RunningCommand {
     fn start(mut command: Command) -> Self {
         let mut child = command.spawn().expect("the binary runs");
-        let (says, lines) = channel();
-        let out = child.stdout.take().expect("piped");
-        thread::spawn(move || {
-            for line in BufReader::new(out).lines().map_while(Result::ok) {
-                let _ = says.send(line);
-            }
-        });
+        let lines = lines_of(child.stdout.take().expect("piped"));
         Self { child, lines }
     }
 

@@ -1,14 +1,14 @@
 //! `approve --phone`: a link for one browser, one request and one answer, and nothing for anybody else.
 
-use std::io::{BufRead, BufReader, Read};
+use std::io::Read;
 use std::net::SocketAddr;
 use std::process::{Child, ExitStatus, Stdio};
-use std::sync::mpsc::{Receiver, channel};
-use std::thread;
+use std::sync::mpsc::Receiver;
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 use support::http_client::{Reply, parse, request, send, send_raw};
+use support::lines::lines_of;
 use support::patience::PATIENCE;
 use support::pty::Pty;
 use support::service::{TestService, data};
@@ -33,9 +33,7 @@ impl Form {
             .stderr(Stdio::piped())
             .spawn()
             .expect("it starts");
-        let (sender, said) = channel();
-        let output = BufReader::new(child.stderr.take().expect("piped"));
-        thread::spawn(move || output.lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
+        let said = lines_of(child.stderr.take().expect("piped"));
         let link = loop {
             let line = said.recv_timeout(*PATIENCE).expect("it shows a link");
             if let Some(link) = line.trim().strip_prefix("http://") {

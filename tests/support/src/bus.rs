@@ -1,14 +1,13 @@
 //! A bus of D-Bus of a test's own, and programs in Python on it that print what they are asked, a line of JSON each.
 
 use std::fs;
-use std::io::{BufRead, BufReader};
 use std::os::unix::net::UnixStream;
 use std::process::{Command, Stdio};
-use std::sync::mpsc::{Receiver, channel};
-use std::thread;
+use std::sync::mpsc::Receiver;
 
 use serde_json::Value;
 
+use crate::lines::lines_of;
 use crate::needs::require_program;
 use crate::patience::{PATIENCE, eventually};
 use crate::service::Program;
@@ -59,16 +58,7 @@ impl Bus {
             .stdout(Stdio::piped())
             .spawn()
             .expect("Python starts (on Debian: apt-get install python3-gi)");
-        let output = program.stdout.take().expect("piped");
-        let (sender, lines) = channel();
-        thread::spawn(move || {
-            for line in BufReader::new(output).lines().map_while(Result::ok) {
-                let value = serde_json::from_str(&line).unwrap_or(Value::String(line));
-                if sender.send(value).is_err() {
-                    return;
-                }
-            }
-        });
+        let lines = lines_of(program.stdout.take().expect("piped"));
         let program = BusProgram { lines, program: Program(program) };
         assert_eq!(program.next(), "ready");
         program
@@ -77,14 +67,15 @@ impl Bus {
 
 /// A program on a bus. It ends with its value.
 pub struct BusProgram {
-    lines: Receiver<Value>,
+    lines: Receiver<String>,
     program: Program,
 }
 
 impl BusProgram {
     /// Returns what it prints next.
     pub fn next(&self) -> Value {
-        self.lines.recv_timeout(*PATIENCE).expect("the program prints something")
+        let line = self.lines.recv_timeout(*PATIENCE).expect("the program prints something");
+        serde_json::from_str(&line).unwrap_or(Value::String(line))
     }
 
     /// Returns whether it has printed nothing more.

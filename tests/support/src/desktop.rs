@@ -1,16 +1,16 @@
 //! A desktop of its own: an X server, an accessibility bus, and a program with a window that prints what it receives.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::mpsc::{Receiver, channel};
-use std::thread;
+use std::sync::mpsc::Receiver;
 
 use bailiwick::platform::screen::Sources;
 use rustix::process::{Pid, Signal, kill_process};
 use x11rb::protocol::xproto::ConnectionExt as _;
 
+use crate::lines::lines_of;
 use crate::needs::require_program;
 use crate::patience::{PATIENCE, eventually};
 use crate::screen::{Client, XServer};
@@ -125,15 +125,7 @@ impl Desktop {
         let needs = format!("the window is shown (on Debian: apt-get install {packages})");
         let mut program = command.spawn().expect(&needs);
         let input = program.stdin.take().expect("piped");
-        let output = program.stdout.take().expect("piped");
-        let (sender, lines) = channel();
-        thread::spawn(move || {
-            for line in BufReader::new(output).lines().map_while(Result::ok) {
-                if sender.send(line).is_err() {
-                    return;
-                }
-            }
-        });
+        let lines = lines_of(program.stdout.take().expect("piped"));
         let desktop = Self {
             program: Program(program),
             input,

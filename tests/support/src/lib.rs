@@ -20,6 +20,7 @@ pub mod desktop;
 pub mod generator;
 pub mod http_client;
 pub mod installation;
+pub mod lines;
 pub mod logs;
 pub mod needs;
 pub mod patience;

@@ -1,13 +1,12 @@
 //! A program with a status icon that prints what it receives.
 
-use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::mpsc::{Receiver, channel};
-use std::thread;
+use std::sync::mpsc::Receiver;
 
 use rustix::process::{Pid, Signal, kill_process};
 
+use crate::lines::lines_of;
 use crate::patience::PATIENCE;
 use crate::service::Program;
 
@@ -37,15 +36,7 @@ impl TrayProgram {
             .stderr(Stdio::inherit())
             .spawn()
             .expect("Python starts (on Debian: apt-get install python3-gi)");
-        let output = program.stdout.take().expect("piped");
-        let (sender, lines) = channel();
-        thread::spawn(move || {
-            for line in BufReader::new(output).lines().map_while(Result::ok) {
-                if sender.send(line).is_err() {
-                    return;
-                }
-            }
-        });
+        let lines = lines_of(program.stdout.take().expect("piped"));
         let mut tray = Self { program: Program(program), lines, icon: String::new() };
         tray.icon = format!("session/{}/StatusNotifierItem", tray.next());
         tray
