@@ -26,7 +26,7 @@ pub struct DesktopAbility {
 }
 
 /// Lists what can be done on a display: the primary one unless named. `bus` is that of its session. Programs are searched in
-/// `folders`; an empty list stands for the usual ones.
+/// `folders`; an empty list means the usual ones.
 pub fn desktop_abilities(
     displays: &Displays,
     listing: &Listing,

@@ -12,7 +12,7 @@ use super::wire;
 use crate::http_client::{HttpClient, HttpReply, HttpUrl, NetworkError};
 use crate::screen::ImageFile;
 
-/// The longest description of what is looked for, in characters.
+/// The longest description of what to find, in characters.
 pub const MAX_DESCRIPTION: usize = 500;
 /// The largest answer that is read.
 const MAX_ANSWER_BYTES: usize = 256 << 10;

@@ -20,11 +20,11 @@ pub struct Op;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct Input {
-    /// What is looked for, in words: `the blue Save button`. At most 500 characters.
+    /// What to find, in words: `the blue Save button`. At most 500 characters.
     pub find: String,
 }
 
-/// How it is looked for.
+/// Where to look.
 #[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase", default)]
 pub struct Options {
