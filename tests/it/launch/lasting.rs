@@ -11,6 +11,7 @@ use bailiwick::platform::launch::{ActiveSandbox, LaunchError, LaunchRequest, Ste
 
 use super::place::{LaunchFixture, wait_for};
 use crate::patience::{PATIENCE, eventually};
+pub use support::service::lives;
 
 /// A process that lasts, seen from a service.
 pub struct DurableProcess {
@@ -135,9 +136,4 @@ pub fn children(process: u32) -> Vec<u32> {
 pub fn kill(process: u32) {
     let status = std::process::Command::new("kill").args(["-9", &process.to_string()]).status();
     assert!(status.expect("kill").success());
-}
-
-/// Returns whether a process is there, and no mere entry that nobody took note of yet.
-pub fn lives(process: u32) -> bool {
-    std::fs::read_to_string(format!("/proc/{process}/stat")).is_ok_and(|stat| !stat.contains(") Z "))
 }

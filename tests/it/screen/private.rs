@@ -11,7 +11,7 @@ use support::needs::{lacks_full_sandbox, require_program};
 use support::patience::{eventually, eventually_async};
 use support::scope::TestScope;
 use support::screen::XServer;
-use support::service::TestService;
+use support::service::{TestService, lives};
 use support::temporary::TemporaryFolder;
 
 pub(super) const CAPABILITIES: &[&str] = &[
@@ -243,6 +243,9 @@ fn a_display_ends_with_a_killed_service() {
     // It was killed, too, and its socket's name and its lock are still there.
     let number = &display[1..];
     let left = [format!("/tmp/.X11-unix/X{number}"), format!("/tmp/.X{number}-lock")];
+    // Its command line is gone before its process is, and until then what it leaves is its own.
+    let server = std::fs::read_to_string(&left[1]).expect("its lock").trim().parse().expect("a process id");
+    eventually("the server has ended", || !lives(server));
     let is_left = || left.iter().filter(|it| Path::new(it).exists()).count();
     assert_eq!(is_left(), 2);
     let _service = scope.serve();

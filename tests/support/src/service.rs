@@ -60,6 +60,12 @@ impl Drop for Program {
     }
 }
 
+/// Returns whether a process is there, and no mere entry that nobody took note of yet.
+#[cfg(target_os = "linux")]
+pub fn lives(process: u32) -> bool {
+    fs::read_to_string(format!("/proc/{process}/stat")).is_ok_and(|stat| !stat.contains(") Z "))
+}
+
 /// A service in this process over the folders of a scope.
 pub struct TestService {
     pub service: Arc<Service>,
