@@ -12,7 +12,7 @@ use bailiwick_providers::display::{desktop_abilities, without_private};
 use bailiwick_providers::screen::withheld;
 
 use crate::installation::home::Home;
-use crate::scope_setup::scope_words::screen_words;
+use crate::scope_setup::scope_words::{input_words, screen_words};
 
 /// A display.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -36,6 +36,9 @@ pub struct ScreenScopeOutput {
     pub windows: bool,
     /// Whether it finds windows by their process.
     pub processes: bool,
+    /// Whether clients use pointer and keyboard, in words; left out where neither the capability nor the setting is there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub input: Option<String>,
     /// How many windows are withheld now.
     pub withheld: usize,
 }
@@ -96,6 +99,7 @@ impl ScreenStatus {
                 displays: scope.policy.allow_displays == Some(true),
                 windows: scope.policy.allow_windows == Some(true),
                 processes: scope.policy.allow_processes == Some(true),
+                input: input_words(scope),
                 withheld: hidden(home, scope, &listing)?,
             };
             shown.push((output, screen_words(scope)));

@@ -23,7 +23,8 @@ pub const DESKTOP_CONTROL: [Capability; 6] = [
 /// What that opens, in words.
 pub const DESKTOP_CONTROL_WORDS: &str = "\
 They press and fill in what these windows have, as you could: send, buy and delete are buttons, too. They move and close windows.
-Nothing is typed into terminals and into what Bailiwick runs in. Each use of pointer and keyboard needs your approval.
+Nothing is typed into terminals and into what Bailiwick runs in. Each use of pointer and keyboard needs your approval, and a banner
+at the top of your screen names the client meanwhile (on X11).
 ";
 
 /// What private displays are used by.

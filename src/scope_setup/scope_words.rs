@@ -1,6 +1,6 @@
 //! Scopes of a config: finding and checking one, and the words by which it is described.
 
-use bailiwick_config::{Config, ScopeConfig, VisibleInput};
+use bailiwick_config::{Config, InputBanner, ScopeConfig, VisibleInput};
 use bailiwick_contract::{Capability, ErrorCode, Failure, ScopeType};
 use bailiwick_engine::operations::FAMILIES;
 use bailiwick_engine::registry::Registry;
@@ -123,18 +123,21 @@ pub fn input_words(scope: &ScopeConfig) -> Option<String> {
     let is_in = |list: &Vec<Capability>| list.contains(&capability);
     let is_granted = (is_in(&scope.capabilities) || is_in(&scope.ask)) && !is_in(&scope.deny);
     let asks = is_in(&scope.ask);
+    let banner = match scope.policy.input_banner {
+        // Only an X server takes input.
+        InputBanner::Show => "a banner on your display names the client",
+        InputBanner::Off => "without a banner on your display",
+    };
     Some(match (is_granted, scope.policy.visible_input) {
         (false, VisibleInput::Off) => return None,
         (false, _) => format!("pointer and keyboard are off: {capability} is not granted"),
         (true, VisibleInput::Off) => {
             format!("pointer and keyboard are off: `bailiwick scope edit {} --visible-input ask`", scope.id)
         }
-        (true, VisibleInput::Ask) => "pointer and keyboard, each use with your approval".to_owned(),
-        (true, VisibleInput::Allow) if asks => "pointer and keyboard, each use with your approval".to_owned(),
-        (true, VisibleInput::Allow) => {
-            "pointer and keyboard in every window that is shown, but for terminals, while you use neither"
-                .to_owned()
-        }
+        (true, VisibleInput::Allow) if !asks => format!(
+            "pointer and keyboard in every window that is shown, but for terminals, while you use neither; {banner}"
+        ),
+        (true, _) => format!("pointer and keyboard, each use with your approval; {banner}"),
     })
 }
 

@@ -10,6 +10,7 @@ mod commands;
 mod edit_lock;
 mod error;
 mod exposure;
+mod input_banner;
 mod key_ring;
 mod load;
 mod login_code;
@@ -33,6 +34,7 @@ pub use commands::{
 pub use edit_lock::edit_lock;
 pub use error::ConfigError;
 pub use exposure::{Authentication, Exposure, Reachability, TunnelLock};
+pub use input_banner::InputBanner;
 pub use key_ring::{KeyRing, TokenLease, TokensLook};
 pub use load::is_scope_id;
 pub use login_code::LoginCode;

@@ -12,6 +12,7 @@ use super::after_untrusted::AfterUntrusted;
 use super::commands::{
     CommandRule, NetworkRule, PreviewMode, ProcessLifetime, SandboxLevel, ShellMode, UndoMode,
 };
+use super::input_banner::InputBanner;
 use super::public_url::PublicUrl;
 use super::screens::WindowPattern;
 use super::secrets::{SecretCommands, SecretMode};
@@ -275,6 +276,10 @@ pub struct ScopePolicy {
     /// each request needs approval.
     #[serde(skip_serializing_if = "VisibleInput::is_off")]
     pub visible_input: VisibleInput,
+    /// Whether your display shows which client uses pointer and keyboard, meanwhile and for three seconds after: `show` (default), a line
+    /// at its top, or `off`. Where the display is one of X11; on private displays there is none.
+    #[serde(skip_serializing_if = "InputBanner::is_show")]
+    pub input_banner: InputBanner,
     /// Further windows that are never shown, and are black in pictures of displays. Password managers and
     /// prompts for secrets are so anyway.
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 use globset::{GlobBuilder, GlobMatcher};
 use sha2::{Digest, Sha256};
 
-use bailiwick_config::{ScopePolicy, VisibleInput, WindowPattern};
+use bailiwick_config::{InputBanner, ScopePolicy, VisibleInput, WindowPattern};
 use bailiwick_contract::{Capability, FOR_USER, Failure, OperationSpec, TargetRule, hex};
 
 use super::sensitive_windows::SENSITIVE_WINDOWS;
@@ -21,6 +21,7 @@ pub struct ScreenRules {
     windows: bool,
     processes: bool,
     input: VisibleInput,
+    banner: InputBanner,
     denied: Vec<Pattern>,
     opened: Vec<Pattern>,
     /// The denied and the opened patterns, as they were written.
@@ -87,6 +88,7 @@ impl ScreenRules {
             windows: policy.allow_windows.unwrap_or(false),
             processes: policy.allow_processes.unwrap_or(false),
             input: policy.visible_input,
+            banner: policy.input_banner,
             denied: list("policy.deniedWindows", &policy.denied_windows)?,
             opened: list("policy.openSensitiveWindows", &policy.open_sensitive_windows)?,
             written: [policy.denied_windows.clone(), policy.open_sensitive_windows.clone()],
@@ -119,6 +121,11 @@ impl ScreenRules {
     /// Returns whether no window at all is kept out of pictures, whatever it says of itself.
     pub fn shows_every_window(&self) -> bool {
         self.denied.is_empty() && self.opened.iter().any(Pattern::matches_all)
+    }
+
+    /// Returns whether the user's display shows who uses pointer and keyboard.
+    pub fn shows_banner(&self) -> bool {
+        self.banner == InputBanner::Show
     }
 
     /// Returns whether an operation uses pointer and keyboard, and each such request needs approval.

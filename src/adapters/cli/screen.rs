@@ -56,6 +56,7 @@ pub fn status(home: &Home) -> Result<Report, Failure> {
     text.push_str("\nScopes\n");
     for (scope, words) in output.scopes.iter().zip(&words) {
         text.push_str(&format!("  {}: {words}; {} windows withheld now\n", scope.scope, scope.withheld));
+        scope.input.iter().for_each(|words| text.push_str(&format!("    {words}\n")));
     }
     if output.scopes.is_empty() {
         text.push_str("  none: `bailiwick scope add-screen screen` lets clients take pictures\n");

@@ -22,7 +22,7 @@ use support::screen::Client;
 use support::service::{Program, TestService, data};
 
 /// A scope `app` that uses pointer and keyboard of a desktop; `policy` is added.
-fn scope(desktop: &Desktop, policy: Value) -> TestScope {
+pub(super) fn scope(desktop: &Desktop, policy: Value) -> TestScope {
     let mut own = json!({"allowWindows": true, "allowDisplays": true, "visibleInput": "allow"});
     own.as_object_mut().expect("an object").extend(policy.as_object().expect("an object").clone());
     let capabilities =
@@ -38,12 +38,12 @@ pub(super) fn service(desktop: &Desktop, policy: Value) -> TestService {
 }
 
 /// Returns a request that is made in the foreground.
-fn input(op: &str, target: Option<&str>, input: Value) -> Value {
+pub(super) fn input(op: &str, target: Option<&str>, input: Value) -> Value {
     let op = format!("input.{op}");
     json!({"scope": "app", "op": op, "target": target, "input": input, "options": {"foreground": true}})
 }
 
-fn at(x: i32, y: i32) -> Value {
+pub(super) fn at(x: i32, y: i32) -> Value {
     json!({"point": {"x": x, "y": y}})
 }
 
@@ -62,7 +62,7 @@ fn typed(desktop: &mut Desktop, text: &str) {
 }
 
 /// Waits until the window has printed these lines, and no others.
-fn received(desktop: &mut Desktop, lines: &[&str]) {
+pub(super) fn received(desktop: &mut Desktop, lines: &[&str]) {
     let mut all = Vec::new();
     eventually("the window receives it", || {
         all.extend(desktop.received());

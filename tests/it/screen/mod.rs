@@ -2,6 +2,7 @@
 
 mod apps;
 mod artifacts;
+mod banner;
 mod capture;
 mod clipboard;
 mod control;

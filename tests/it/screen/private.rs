@@ -100,7 +100,7 @@ fn serves(display: &str) -> bool {
 }
 
 /// Returns the words of the command line of the X server that has this display.
-fn server_words(display: &str) -> Option<Vec<String>> {
+pub fn server_words(display: &str) -> Option<Vec<String>> {
     let folder = std::fs::read_dir("/proc").expect("processes");
     let mut all = folder.filter_map(Result::ok).map(|entry| {
         let words = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();

@@ -112,10 +112,11 @@ pub type InputPlan = Box<dyn Fn(&[Window], Rect) -> Option<Vec<InputStep>> + Sen
 pub type InputJudge = Box<dyn Fn(&InputScene) -> bool + Send>;
 
 /// Whether input is made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum InputMode {
-    /// It is judged and made.
-    Act,
+    /// It is judged and made, with a line of text at the top of the display, if there is one, from before the input to some seconds
+    /// after it. Systems other than X11, which take no input, show none.
+    Act(Option<String>),
     /// It is judged only.
     Judge,
 }

@@ -8,8 +8,8 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use bailiwick_config::{
-    AfterUntrusted, NetworkRule, OtherHosts, PreviewMode, ProcessLifetime, SandboxLevel, SecretCommands,
-    SecretMode, ShellMode, UndoMode, VisibleInput,
+    AfterUntrusted, InputBanner, NetworkRule, OtherHosts, PreviewMode, ProcessLifetime, SandboxLevel,
+    SecretCommands, SecretMode, ShellMode, UndoMode, VisibleInput,
 };
 use bailiwick_contract::Capability;
 
@@ -258,6 +258,9 @@ pub struct ScopeEditArgs {
     #[arg(long, value_name = "WHAT", hide = true,
         value_parser = word::<VisibleInput>(&["off", "ask", "allow"]))]
     pub visible_input: Option<VisibleInput>,
+    /// Whether your display shows who uses pointer and keyboard: show or off
+    #[arg(long, value_name = "WHAT", hide = true, value_parser = word::<InputBanner>(&["show", "off"]))]
+    pub input_banner: Option<InputBanner>,
     /// Let --add-root open the whole home folder
     #[arg(long, hide = true)]
     pub whole_home: bool,

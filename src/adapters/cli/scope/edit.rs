@@ -41,6 +41,12 @@ fn edit(home: &Home, scope: &mut ScopeConfig, args: &ScopeEditArgs) -> Result<()
         }
         scope.policy.visible_input = visible_input;
     }
+    if let Some(input_banner) = args.input_banner {
+        if scope.scope_type != ScopeType::Computer {
+            return Err(Failure::invalid("--input-banner", "only your own display has a banner"));
+        }
+        scope.policy.input_banner = input_banner;
+    }
     if let Some(preset) = args.preset {
         scope.capabilities = preset.capabilities();
     }

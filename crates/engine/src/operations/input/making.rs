@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use bailiwick_contract::ErrorCode;
+use bailiwick_contract::{Caller, ErrorCode, ScopeType};
 use bailiwick_platform::accessibility::{Role, State};
 use bailiwick_platform::screen::{InputMode, InputStep, Receiver};
 use bailiwick_policy::Scope;
@@ -20,6 +20,9 @@ use crate::registry::prelude::*;
 
 /// How often it is checked whether what is down may stay so.
 const LOOK: Duration = Duration::from_millis(20);
+
+/// The longest name of a caller in the banner, in characters.
+const NAME_CHARACTERS: usize = 40;
 
 /// How often the elements of a window are read whose title changes meanwhile.
 const LOOKS_AT_ELEMENTS: usize = 4;
@@ -117,6 +120,8 @@ pub(in crate::operations) struct Seat<'a> {
     scope: Arc<Scope>,
     closed: Arc<ClosedProcesses>,
     display: String,
+    /// What the user's display shows meanwhile.
+    banner: Option<String>,
     /// Whether something may be down.
     is_down: bool,
     _turn: InputTurn,
@@ -154,10 +159,14 @@ impl<'a> Seat<'a> {
             }
         })?;
         let closed = ClosedProcesses::find(cx.service.launcher.program());
+        let scope = Arc::clone(permit.needed_scope()?);
+        // The displays of folder scopes are private ones, which no user looks at.
+        let is_users = scope.scope_type() == ScopeType::Computer;
         Ok(Self {
             cx,
             permit,
-            scope: Arc::clone(permit.needed_scope()?),
+            banner: (is_users && scope.screen().shows_banner()).then(|| banner(&cx.caller)),
+            scope,
             closed: Arc::new(closed),
             display: display.to_owned(),
             is_down: false,
@@ -180,7 +189,7 @@ impl<'a> Seat<'a> {
     pub fn act(&mut self, order: InputOrder) -> Result<InputSeen, Failure> {
         self.cx.cancel.check()?;
         self.is_down = true;
-        let seen = self.run(order, InputMode::Act)?;
+        let seen = self.run(order, InputMode::Act(self.banner.clone()))?;
         self.is_down = seen.done.held > 0;
         Ok(seen)
     }
@@ -227,6 +236,17 @@ impl<'a> Seat<'a> {
     }
 }
 
+/// Returns what the user's display shows of a caller: the user's name for it, and in quotes what it calls itself.
+fn banner(caller: &Caller) -> String {
+    let short = |text: &str| -> String {
+        let is_plain = |it: &char| !it.is_control() && *it != '"';
+        text.chars().filter(is_plain).take(NAME_CHARACTERS).collect()
+    };
+    let client = caller.client.as_deref().map(|client| format!(" (\"{}\")", short(client)));
+    let (name, client) = (short(&caller.name), client.unwrap_or_default());
+    format!("Bailiwick: {name}{client} uses pointer and keyboard. What it does: bailiwick log")
+}
+
 /// Reads the elements of a window to judge it by them; nothing where its program tells none.
 ///
 /// # Errors
@@ -270,3 +290,21 @@ pub(in crate::operations) fn steps(steps: Vec<InputStep>) -> impl Iterator<Item 
 
 /// The effect of what was sent and cannot be read back.
 pub(super) const SENT: Option<&str> = Some(ActionEffect::Unverifiable.as_str());
+
+#[cfg(test)]
+mod tests {
+    use bailiwick_contract::Transport;
+
+    use super::*;
+
+    #[test]
+    fn the_banner_has_the_name_of_a_client_in_quotes_and_on_one_line() {
+        let called = |client: Option<&str>| {
+            banner(&Caller { client: client.map(str::to_owned), ..Caller::local(Transport::Stdio) })
+        };
+        assert_eq!(called(None), "Bailiwick: local uses pointer and keyboard. What it does: bailiwick log");
+        let sly = called(Some("x\") does nothing.\n\u{1b}[2J\r"));
+        assert!(sly.starts_with("Bailiwick: local (\"x) does nothing.[2J\") uses pointer"), "{sly}");
+        assert!(called(Some(&"界".repeat(500))).chars().count() < 130);
+    }
+}

@@ -14,6 +14,7 @@ use x11rb::protocol::xproto::{ConnectionExt as _, Window as WindowNumber};
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 
 use super::address::Address;
+use super::banner;
 use super::error::ServerError;
 use super::input;
 use super::selection::{MAX_EVENTS, Selection};
@@ -241,8 +242,8 @@ fn run(
             (Some(_), None) => RETRY,
             (None, _) => IDLE.saturating_sub(used.elapsed()),
         };
-        // What it has done to the keys is taken back in time.
-        let due = connected.server.as_ref().and_then(|server| server.input.due_in());
+        // What it has done to the keys and the screen is taken back in time.
+        let due = connected.server.as_ref().and_then(Server::due_in);
         let left = due.map_or(left, |due| left.min(due.max(SHORTEST)));
         if left.is_zero() {
             match last_job(jobs, actors, id) {
@@ -442,15 +443,15 @@ impl ServerConnection {
         false
     }
 
-    /// Takes back what was done to the keys, once it is not needed any more.
+    /// Takes back what was done to the keys and the screen, once it is not needed any more.
     fn tidy(&mut self) {
         let Some(server) = &mut self.server else { return };
-        if server.input.due_in().is_none() {
+        if server.due_in().is_none() {
             return;
         }
         server.begin(Instant::now() + PATIENCE, ALONE[0]);
-        if input::tidy(server).is_err() {
-            // Its guard does it.
+        if input::tidy(server).and_then(|()| banner::tidy(server)).is_err() {
+            // Its guard does it, and the server.
             self.server = None;
         }
     }

@@ -11,6 +11,7 @@ use x11rb::protocol::xproto::{
 };
 use x11rb::rust_connection::RustConnection;
 
+use super::banner;
 use super::error::ServerError;
 use super::image::{Image, Layout, Store};
 use super::scene::{self, PlacedWindow, Scene};
@@ -33,13 +34,47 @@ const ATTEMPTS: usize = 3;
 const SETTLING: Duration = Duration::from_millis(600);
 const SETTLED: Duration = Duration::from_millis(30);
 
-/// Captures a screen, or one of its monitors, or a region of that.
+/// Captures a screen, or one of its monitors, or a region of that. The banner is not in it.
 pub(super) fn display(
     server: &mut Server,
     screen: usize,
     monitor: Option<&str>,
     region: Option<Rect>,
 ) -> Result<Frame, ServerError> {
+    let frame = uncovered(server, |server| take(server, screen, monitor, region));
+    banner::put_back(server)?;
+    frame
+}
+
+/// Takes pictures until one shows what is below the banner: the first, where the server paints that.
+fn uncovered(
+    server: &mut Server,
+    take: impl Fn(&mut Server) -> Result<(Frame, bool), ServerError>,
+) -> Result<Frame, ServerError> {
+    let (frame, is_painted) = take(server)?;
+    if is_painted {
+        return Ok(frame);
+    }
+    let (mut previous, mut waited) = (None, SETTLED);
+    loop {
+        std::thread::sleep(SETTLED);
+        waited += SETTLED;
+        let (frame, _) = take(server)?;
+        let pixels = frame.to_rgb()?;
+        if previous.as_ref() == Some(&pixels) || waited >= SETTLING {
+            return Ok(frame);
+        }
+        previous = Some(pixels);
+    }
+}
+
+/// Takes a picture of a screen without the banner. Returns whether what is below that is painted.
+fn take(
+    server: &mut Server,
+    screen: usize,
+    monitor: Option<&str>,
+    region: Option<Rect>,
+) -> Result<(Frame, bool), ServerError> {
     if server.abilities.part_of_wayland {
         return Err(ScreenError::NoAccess(wayland(&server.id)).into());
     }
@@ -51,6 +86,7 @@ pub(super) fn display(
         let area = display_area(server, screen, &known, monitor, region)?;
         let lease = server.lease(bytes(&layout, area))?;
         let taken = server.alone(|server| {
+            banner::take_off(server, screen, area)?;
             let shape = server.ask_shape(root)?;
             let windows = scene::ask(server, root)?;
             let image = ask_image(server, lease, root, area)?;
@@ -69,7 +105,8 @@ pub(super) fn display(
                 continue;
             }
         };
-        return Ok(Frame {
+        let is_painted = banner::is_painted(server, &scene);
+        let frame = Frame {
             width: area.width,
             height: area.height,
             display: server.screen_id(screen),
@@ -79,7 +116,8 @@ pub(super) fn display(
             taken_at_ms,
             windows: scene.windows.into_iter().map(|shown| shown.window).collect(),
             pixels: Pixels::X11(Image { layout, width: area.width, height: area.height, store }),
-        });
+        };
+        return Ok((frame, is_painted));
     }
     Err(unsteady(server))
 }
@@ -268,7 +306,9 @@ fn look(
         None => {
             let geometry = server.connection.get_geometry(root)?.reply()?;
             let whole = Rect::new(0, 0, geometry.width.into(), geometry.height.into());
-            if !covered_by.is_empty() || !whole.contains(&area) || server.abilities.part_of_wayland {
+            let is_under_banner = server.banner.as_ref().is_some_and(|it| it.over(screen, area).is_some());
+            let is_covered = is_under_banner || !covered_by.is_empty();
+            if is_covered || !whole.contains(&area) || server.abilities.part_of_wayland {
                 return match server.abilities.composite {
                     true => Ok(CaptureResult::NotKept(shown.top, scene)),
                     false => Err(no_composite(server)),

@@ -6,6 +6,7 @@
 mod actor;
 mod address;
 mod authority;
+mod banner;
 mod capture;
 mod change;
 mod clipboard;

@@ -91,7 +91,9 @@ pub(super) fn ask(server: &Server, root: WindowNumber) -> Result<Requests<'_>, S
 /// Waits for the answers, and asks the rest. A window that is gone meanwhile is left out.
 pub(super) fn read(server: &Server, screen: usize, asked: Requests<'_>) -> Result<Scene, ServerError> {
     let tree = asked.tree.reply()?;
-    let (root, tops) = (tree.root, tree.children);
+    let (root, mut tops) = (tree.root, tree.children);
+    // What this shows itself is nobody's window.
+    tops.retain(|top| !server.banner.as_ref().is_some_and(|banner| banner.is_window(*top)));
     let mut questions = asked.questions;
     // What a window manager says there is.
     let mut listed = numbers(&asked.stacking.reply()?);

@@ -20,6 +20,7 @@ use x11rb::rust_connection::RustConnection;
 
 use super::address::{Address, ServerAddress};
 use super::authority;
+use super::banner::Banner;
 use super::error::ServerError;
 use super::foresight::ScreenQueries;
 use super::input::InputState;
@@ -103,6 +104,8 @@ pub(super) struct Server {
     foreseen: RefCell<BTreeMap<WindowNumber, ScreenQueries>>,
     /// What it has done to pointer and keyboard.
     pub input: InputState,
+    /// What says so on the screen.
+    pub banner: Option<Banner>,
 }
 
 /// A screen of a server, and the monitors on it.
@@ -150,6 +153,7 @@ impl Server {
             alone_for: Duration::ZERO,
             foreseen: RefCell::default(),
             input: InputState::default(),
+            banner: None,
         };
         server.screens = server.read_shapes()?;
         server.abilities.part_of_wayland |= server
@@ -193,6 +197,13 @@ impl Server {
     /// Returns the id of a screen: the display's own for the first.
     pub(super) fn screen_id(&self, screen: usize) -> String {
         if screen == 0 { self.id.clone() } else { format!("{}.{screen}", self.id) }
+    }
+
+    /// Returns when something is to be taken back that it has done to the display, if there is any.
+    pub(super) fn due_in(&self) -> Option<Duration> {
+        let is_held = !self.input.pressed.is_empty();
+        let banner = self.banner.as_ref().map(|banner| banner.due_in(is_held));
+        [self.input.due_in(), banner].into_iter().flatten().min()
     }
 
     /// Returns the questions that it took to read a screen the last time.

@@ -246,8 +246,13 @@ impl Servers {
         let has_begun = AtomicBool::new(false);
         self.kept.with(&address, move |server| {
             known_screen(server, screen, &display)?;
-            let order =
-                input::Order { plan: &plan, judge: &judge, mode, has_begun: &has_begun, sources: &sources };
+            let order = input::Order {
+                plan: &plan,
+                judge: &judge,
+                mode: &mode,
+                has_begun: &has_begun,
+                sources: &sources,
+            };
             input::act(server, screen, &order)
         })
     }

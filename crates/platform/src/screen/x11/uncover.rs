@@ -53,6 +53,7 @@ fn unseen(server: &Server, screen: usize, layer: &Layer, pile: &[Layer]) -> Resu
     parts.extend(
         above.filter(|other| other.viewable).filter_map(|other| other.outer.intersection(&layer.outer)),
     );
+    parts.extend(server.banner.as_ref().and_then(|banner| banner.over(screen, layer.outer)));
     Ok(parts)
 }
 

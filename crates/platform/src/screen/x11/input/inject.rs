@@ -12,6 +12,7 @@ use x11rb::protocol::xproto::{
 };
 use x11rb::protocol::xtest::{self, ConnectionExt as _};
 
+use super::super::banner;
 use super::super::error::ServerError;
 use super::super::scene;
 use super::super::server::{PATIENCE, Server};
@@ -29,7 +30,7 @@ use crate::screen::{
 pub(in crate::screen::x11) struct Order<'a> {
     pub plan: &'a InputPlan,
     pub judge: &'a InputJudge,
-    pub mode: InputMode,
+    pub mode: &'a InputMode,
     /// Whether it was begun: it is never begun twice.
     pub has_begun: &'a AtomicBool,
     pub sources: &'a Sources,
@@ -82,10 +83,14 @@ pub(in crate::screen::x11) fn act(
         if !(order.judge)(&judged) {
             return Err(refused());
         }
-        if order.mode == InputMode::Judge || steps.is_empty() {
-            return Ok(InputDone { typed: 0, held: server.input.pressed.len() });
-        }
+        let banner = match order.mode {
+            InputMode::Act(banner) if !steps.is_empty() => banner,
+            _ => return Ok(InputDone { typed: 0, held: server.input.pressed.len() }),
+        };
         order.has_begun.store(true, Ordering::Relaxed);
+        if let Some(text) = banner {
+            banner::show(server, screen, text, bounds, &scene.pile)?;
+        }
         let typed = make(server, root, seat.group, &steps)?;
         seat::note_own(server)?;
         Ok(InputDone { typed, held: server.input.pressed.len() })
@@ -161,7 +166,7 @@ fn prepare(server: &mut Server, order: &Order<'_>) -> Result<(), ServerError> {
     if server.input.counters.is_none() {
         return Err(unsupported("the display does not tell when pointer and keyboard were used last"));
     }
-    if order.mode == InputMode::Judge || server.input.guard.as_mut().is_some_and(|it| !it.has_ended()) {
+    if *order.mode == InputMode::Judge || server.input.guard.as_mut().is_some_and(|it| !it.has_ended()) {
         return Ok(());
     }
     let program = order.sources.guard.as_deref();
