@@ -15,14 +15,6 @@ pub enum InputBanner {
 }
 
 impl InputBanner {
-    /// Returns the name in the config.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Show => "show",
-            Self::Off => "off",
-        }
-    }
-
     /// Returns whether it is the default.
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that serde calls")]
     pub(super) fn is_show(&self) -> bool {

@@ -1,11 +1,18 @@
 //! The banner on a real display: it shows while a client uses pointer and keyboard, and is in the way of nothing.
 
 use std::os::unix::net::UnixStream;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
 
-use bailiwick::platform::screen::Rect;
+use bailiwick::platform::screen::{Displays, InputMode, InputStep, Point, Rect, Sources};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
-use x11rb::protocol::xproto::{AtomEnum, ConnectionExt as _, ImageFormat, MapState};
+use x11rb::connection::Connection as _;
+use x11rb::protocol::composite::{ConnectionExt as _, Redirect};
+use x11rb::protocol::xproto::{
+    AtomEnum, ConnectionExt as _, CreateGCAux, ImageFormat, MapState, SubwindowMode,
+};
 use x11rb::rust_connection::{DefaultStream, RustConnection};
 
 use super::elements::{element, press};
@@ -14,8 +21,9 @@ use super::private;
 use super::scope::{image, refusal};
 use support::desktop::Desktop;
 use support::patience::eventually;
+use support::scope::TestScope;
 use support::screen::{Client, XServer, assert_pixels, pattern};
-use support::service::{Program, TestService};
+use support::service::{Program, TestService, wait_for};
 
 /// The colour of the banner, between its letters.
 const AMBER: [u8; 3] = [0xff, 0xd7, 0x5f];
@@ -63,6 +71,15 @@ fn assert_shown(client: &Client, place: Rect) {
     let black = colours.iter().filter(|it| **it == [0, 0, 0]).count();
     assert_eq!(amber + black, colours.len(), "something else is over it");
     assert!(amber > black && black > 100, "it has no letters: {black} of {}", colours.len());
+}
+
+/// Starts a service with a scope that uses pointer and keyboard of a display, which nobody has used for a while.
+fn plain_service(server: &XServer) -> TestService {
+    server.client().rest();
+    let capabilities = json!(["input:control", "window:read", "screen:capture", "history:read"]);
+    let policy = json!({"allowWindows": true, "allowDisplays": true, "visibleInput": "allow"});
+    let scope = json!({"id": "app", "type": "computer", "capabilities": capabilities, "policy": policy});
+    TestScope::new().with_scopes(&[scope]).with_sources(server.sources()).host()
 }
 
 /// Returns a request for what the scope sees.
@@ -138,15 +155,11 @@ async fn it_shows_who_uses_pointer_and_keyboard_and_is_in_the_way_of_nothing() {
 async fn pictures_have_what_is_below_it_at_that_moment() {
     let server = XServer::start();
     let client = server.client();
-    let capabilities = json!(["input:control", "window:read", "screen:capture"]);
-    let policy = json!({"allowWindows": true, "allowDisplays": true, "visibleInput": "allow"});
-    let scope = json!({"id": "app", "type": "computer", "capabilities": capabilities, "policy": policy});
-    let host = support::scope::TestScope::new().with_scopes(&[scope]).with_sources(server.sources()).host();
     let pattern_place = Rect::new(0, 0, 640, 100);
     let low = client.patterned(pattern_place);
     let high = client.window(Rect::new(300, 5, 40, 200), 0xff);
     let late = client.window(Rect::new(0, 200, 640, 100), 0xff_00_00);
-    client.rest();
+    let host = plain_service(&server);
     let touch = input("move", None, at(10, 400));
     host.data(touch.clone()).await;
     let (_, place) = banner(&client);
@@ -249,15 +262,137 @@ fn it_is_gone_when_the_service_is_killed() {
 async fn a_display_that_goes_away_takes_it_along_and_nothing_else() {
     let server = XServer::start();
     let client = server.client();
-    client.rest();
-    let capabilities = json!(["input:control", "history:read"]);
-    let policy = json!({"allowDisplays": true, "visibleInput": "allow"});
-    let scope = json!({"id": "app", "type": "computer", "capabilities": capabilities, "policy": policy});
-    let host = support::scope::TestScope::new().with_scopes(&[scope]).with_sources(server.sources()).host();
+    let host = plain_service(&server);
     host.data(input("move", None, at(10, 400))).await;
     banner(&client);
     server.signal(Signal::KILL);
     let answer = host.send(input("move", None, at(20, 400))).await;
     assert_eq!(answer["ok"], false, "{answer:#}");
     host.data(ask("history.timeline", json!({}))).await;
+}
+
+#[test]
+fn what_is_drawn_of_it_is_no_change_and_what_is_drawn_below_it_is() {
+    let server = XServer::start();
+    let client = server.client();
+    let window = client.window(Rect::new(0, 0, 640, 100), 0xff);
+    let displays = Displays::new(Sources { guard: Some(support::program()), ..server.sources() });
+    client.rest();
+    let mut watch = displays.watch(&server.id()).expect("it is watched");
+    let moved = displays.act_if(
+        &server.id(),
+        Box::new(|_, _| Some(vec![InputStep::Move(Point { x: 10, y: 400 })])),
+        Box::new(|_| true),
+        InputMode::Act(Some("It is used".to_owned())),
+    );
+    moved.expect("the pointer moves");
+    let (_, place) = banner(&client);
+    // The pointer is drawn, too.
+    while watch.wait(Duration::from_millis(100)).expect("it is there") {}
+    for _ in 0..3 {
+        displays.capture_display(&server.id(), None).expect("a picture");
+        assert!(
+            !watch.wait(Duration::from_millis(20)).expect("it is there"),
+            "its coming and going is reported"
+        );
+    }
+    client.recolour(window, 0xff_00);
+    let mut is_seen = false;
+    eventually("what is drawn is reported", || {
+        is_seen |= watch.wait(Duration::from_millis(20)).expect("it is there");
+        is_seen
+    });
+    while watch.wait(Duration::from_millis(100)).expect("it is there") {}
+    client.inner(window, place, 0xff_ff);
+    // Nobody sees it until the banner goes.
+    let mut is_seen = false;
+    eventually("what was drawn below the banner is reported", || {
+        is_seen |= watch.wait(Duration::from_millis(20)).expect("it is there");
+        is_seen && banners(&client).is_empty()
+    });
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn it_is_as_large_as_programs_draw() {
+    let server = XServer::with(&["-screen", "0", "2560x1440x24"]);
+    let client = server.client();
+    let host = plain_service(&server);
+    host.data(input("move", None, at(10, 400))).await;
+    let (_, small) = banner(&client);
+    assert_shown(&client, small);
+    eventually("the banner is gone", || banners(&client).is_empty());
+    client.text(client.screen().root, "RESOURCE_MANAGER", "STRING", b"Xft.dpi:\t192\n");
+    host.data(input("move", None, at(10, 400))).await;
+    let (_, large) = banner(&client);
+    assert_shown(&client, large);
+    assert_eq!((large.width, large.height), (small.width * 2, small.height * 2));
+}
+
+/// Ends a compositor, also where a test fails.
+struct End<'a>(&'a AtomicBool);
+
+impl Drop for End<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Paints a display from the pictures of its windows, as a compositor does, until it is told to stop.
+fn compose(server: &XServer, is_over: &AtomicBool, is_ready: &AtomicBool) {
+    let client = server.client();
+    let (connection, root) = (&client.connection, client.screen().root);
+    let number = || connection.generate_id().expect("a number");
+    let (own, pen, sheet) = (client.inner(root, Rect::new(0, 479, 1, 1), 0), number(), number());
+    connection.set_selection_owner(own, client.atom("_NET_WM_CM_S0"), x11rb::CURRENT_TIME).expect("sent");
+    connection.composite_query_version(0, 4).expect("sent").reply().expect("an answer");
+    connection.composite_redirect_subwindows(root, Redirect::MANUAL).expect("sent");
+    let settings = CreateGCAux::new().subwindow_mode(SubwindowMode::INCLUDE_INFERIORS);
+    connection.create_gc(pen, root, &settings.graphics_exposures(0)).expect("sent");
+    connection.create_pixmap(24, sheet, root, 640, 480).expect("sent");
+    while !is_over.load(Ordering::Relaxed) {
+        connection.grab_server().expect("sent");
+        let all = x11rb::protocol::xproto::Rectangle { x: 0, y: 0, width: 640, height: 480 };
+        connection.poly_fill_rectangle(sheet, pen, &[all]).expect("sent");
+        let tree = connection.query_tree(root).expect("sent").reply().expect("an answer");
+        for window in tree.children {
+            let shown = connection.get_window_attributes(window).expect("sent").reply();
+            let place = connection.get_geometry(window).expect("sent").reply();
+            let (Ok(shown), Ok(place)) = (shown, place) else { continue };
+            if shown.map_state != MapState::VIEWABLE || place.depth != 24 {
+                continue;
+            }
+            let picture = number();
+            connection.composite_name_window_pixmap(window, picture).expect("sent");
+            let (x, y, width, height) = (place.x, place.y, place.width, place.height);
+            connection.copy_area(picture, sheet, pen, 0, 0, x, y, width, height).expect("sent");
+            connection.free_pixmap(picture).expect("sent");
+        }
+        connection.copy_area(sheet, root, pen, 0, 0, 0, 0, 640, 480).expect("sent");
+        connection.ungrab_server().expect("sent");
+        client.sync();
+        is_ready.store(true, Ordering::Relaxed);
+        thread::sleep(Duration::from_millis(16));
+    }
+}
+
+#[test]
+fn pictures_of_a_display_with_a_compositor_have_what_is_below_it() {
+    let server = XServer::start();
+    let client = server.client();
+    let pattern_place = Rect::new(0, 0, 640, 100);
+    client.patterned(pattern_place);
+    let host = plain_service(&server);
+    let (is_over, is_ready) = (AtomicBool::new(false), AtomicBool::new(false));
+    thread::scope(|scope| {
+        scope.spawn(|| compose(&server, &is_over, &is_ready));
+        let _end = End(&is_over);
+        eventually("the compositor paints", || is_ready.load(Ordering::Relaxed));
+        let moved = wait_for(host.send(input("move", None, at(10, 400))));
+        let (_, place) = banner(&client);
+        eventually("the banner is painted", || colours(&client, place).contains(&AMBER));
+        let picture = wait_for(host.send(ask("screen.capture", json!({}))));
+        eventually("the banner is painted again", || colours(&client, place).contains(&AMBER));
+        assert_eq!(moved["ok"], true, "{moved:#}");
+        assert_pixels(&image(&picture), pattern_place, pattern);
+    });
 }

@@ -14,7 +14,7 @@ use x11rb::protocol::xproto::{ConnectionExt as _, Window as WindowNumber};
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 
 use super::address::Address;
-use super::banner;
+use super::banner::{self, Banners};
 use super::error::ServerError;
 use super::input;
 use super::selection::{MAX_EVENTS, Selection};
@@ -47,6 +47,8 @@ type Job = Box<dyn FnOnce(&mut ServerConnection) + Send>;
 #[derive(Debug)]
 pub(super) struct Actors {
     pub sources: Sources,
+    /// Where banners are shown.
+    pub banners: Banners,
     running: Mutex<BTreeMap<String, Actor>>,
 }
 
@@ -62,6 +64,7 @@ struct Actor {
 #[derive(Debug)]
 pub(super) struct ServerConnection {
     sources: Sources,
+    banners: Banners,
     server: Option<Server>,
     /// When a question ended because its time was over.
     late: Option<Instant>,
@@ -73,7 +76,7 @@ pub(super) struct ServerConnection {
 
 impl Actors {
     pub(super) fn new(sources: Sources) -> Self {
-        Self { sources, running: Mutex::default() }
+        Self { sources, banners: Banners::default(), running: Mutex::default() }
     }
 
     /// Asks a server something, by a connection that is there or a new one. If a connection that was there turns
@@ -180,6 +183,7 @@ impl Actor {
         let wake = Arc::new(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?);
         let connected = ServerConnection {
             sources: actors.sources.clone(),
+            banners: actors.banners.clone(),
             server: None,
             late: None,
             address: None,
@@ -331,6 +335,7 @@ impl ServerConnection {
     fn open(&mut self, address: &Address) -> Result<Server, ScreenError> {
         self.address = Some(address.clone());
         let mut server = Server::open(address, &self.sources).map_err(|error| self.failed(error, address))?;
+        server.banners = self.banners.clone();
         if let Some(selection) = self.selection.take() {
             server.begin(Instant::now() + PATIENCE, ALONE[0]);
             let again = || -> Result<Option<Selection>, ServerError> {

@@ -4,6 +4,8 @@
 //! whatever ends this process. Scenes leave it out by its number, which nobody else can have. Pictures show what is below it: the server
 //! keeps pictures of the windows there meanwhile, so that it can be taken off and put back within one instant.
 
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use x11rb::connection::{Connection as _, RequestConnection as _};
@@ -11,28 +13,29 @@ use x11rb::protocol::composite::{ConnectionExt as _, Redirect};
 use x11rb::protocol::shape::{self, ConnectionExt as _, SK, SO};
 use x11rb::protocol::xproto::{
     AtomEnum, ChangeGCAux, ClipOrdering, ConfigureWindowAux, ConnectionExt as _, CreateGCAux,
-    CreateWindowAux, Font, PropMode, QueryFontReply, Rectangle, Screen, StackMode, Window as WindowNumber,
-    WindowClass,
+    CreateWindowAux, Gcontext, ImageFormat, Pixmap, PropMode, Rectangle, Screen, StackMode,
+    Window as WindowNumber, WindowClass,
 };
 use x11rb::wrapper::ConnectionExt as _;
 
 use super::error::ServerError;
 use super::scene::{Layer, Scene};
 use super::server::Server;
+use super::servers::scale;
 use super::uncover;
 use super::window_facts::gone;
-use crate::screen::Rect;
+use crate::screen::{Point, Rect};
 
 /// For how long it stays after the last input.
 const SPAN: Duration = Duration::from_secs(3);
 /// The font that every X server has, if it finds no other.
 const FONT: &[u8] = b"fixed";
+/// The size of its letters, as far as is known without it.
+const LETTER: [u16; 2] = [6, 13];
 /// Around the text, in pixels: left and right, above and below.
-const MARGIN: (u16, u16) = (8, 3);
+const MARGIN: [u16; 2] = [8, 3];
 /// The longest text: what one request draws.
 const MAX_CHARACTERS: usize = 255;
-/// Where a text begins to be cut, a character is so wide at least.
-const SMALLEST_CHARACTER: u16 = 1;
 /// Its colours.
 const BACKGROUND: [u8; 3] = [0xff, 0xd7, 0x5f];
 const FOREGROUND: [u8; 3] = [0, 0, 0];
@@ -41,9 +44,11 @@ const FOREGROUND: [u8; 3] = [0, 0, 0];
 #[derive(Debug)]
 pub(super) struct Banner {
     window: WindowNumber,
-    screen: usize,
+    /// Where it is.
+    shown: Arc<BannerPlace>,
+    /// The monitor at whose upper edge it is.
+    monitor: Rect,
     text: String,
-    place: Rect,
     until: Instant,
     /// Whether it is off the screen while a picture is taken.
     is_off: bool,
@@ -66,25 +71,49 @@ impl Banner {
 
     /// Returns which part of an area of a screen it covers.
     pub(super) fn over(&self, screen: usize, area: Rect) -> Option<Rect> {
-        (self.screen == screen && !self.is_off).then(|| self.place.intersection(&area)).flatten()
+        let shown = &self.shown;
+        (shown.screen == screen && !self.is_off).then(|| shown.area.intersection(&area)).flatten()
     }
 }
 
-/// Shows it before all windows, or has it stay. To be called while the server serves nobody else.
+/// The place of a banner.
+#[derive(Debug)]
+struct BannerPlace {
+    screen: usize,
+    area: Rect,
+}
+
+/// Where banners are shown, by the ids of servers: what is drawn there is not what others draw.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Banners(Arc<Mutex<BTreeMap<String, Weak<BannerPlace>>>>);
+
+impl Banners {
+    /// Returns whether all of an area of a screen is covered by one, or was until this moment.
+    pub(super) fn cover(&self, server: &str, screen: usize, area: Rect) -> bool {
+        let shown = lock(&self.0).get(server).and_then(Weak::upgrade);
+        shown.is_some_and(|shown| shown.screen == screen && shown.area.contains(&area))
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Shows it before all windows, on the monitor with a point, or has it stay. To be called while the server serves nobody else.
 pub(super) fn show(
     server: &mut Server,
     screen: usize,
     text: &str,
-    bounds: Rect,
+    (bounds, at): (Rect, Point),
     pile: &[Layer],
 ) -> Result<(), ServerError> {
-    let is_same = |it: &Banner| it.screen == screen && it.text == text && bounds.contains(&it.place);
-    let there = server.banner.take();
-    let mut banner = match there {
+    let area = monitor(server, screen, bounds, at);
+    let is_same = |it: &Banner| it.shown.screen == screen && it.text == text && it.monitor == area;
+    let mut banner = match server.banner.take() {
         Some(banner) if is_same(&banner) => banner,
         other => {
-            other.map_or(Ok(()), |earlier| remove(server, &earlier))?;
-            let Some(banner) = create(server, screen, text, bounds)? else { return Ok(()) };
+            other.map_or(Ok(()), |earlier| remove(server, earlier))?;
+            let Some(banner) = create(server, screen, text, area)? else { return Ok(()) };
             banner
         }
     };
@@ -107,7 +136,7 @@ fn keep_below(server: &Server, banner: &mut Banner, pile: &[Layer]) -> Result<()
     // A picture begins as the screen is.
     server.connection.unmap_window(banner.window)?;
     for number in not_kept {
-        if gone(uncover::keep(server, banner.screen, number, pile))?.is_some() {
+        if gone(uncover::keep(server, banner.shown.screen, number, pile))?.is_some() {
             banner.kept.push(number);
         }
     }
@@ -117,7 +146,7 @@ fn keep_below(server: &Server, banner: &mut Banner, pile: &[Layer]) -> Result<()
 impl Banner {
     fn not_kept<'a>(&'a self, pile: &'a [Layer]) -> impl Iterator<Item = &'a Layer> {
         pile.iter()
-            .filter(|layer| layer.viewable && layer.outer.intersection(&self.place).is_some())
+            .filter(|layer| layer.viewable && layer.outer.intersection(&self.shown.area).is_some())
             .filter(|layer| !self.kept.contains(&layer.number))
     }
 }
@@ -152,7 +181,7 @@ pub(super) fn put_back(server: &mut Server) -> Result<(), ServerError> {
 pub(super) fn tidy(server: &mut Server) -> Result<(), ServerError> {
     let is_held = !server.input.pressed.is_empty();
     match server.banner.take() {
-        Some(banner) if banner.due_in(is_held).is_zero() => remove(server, &banner),
+        Some(banner) if banner.due_in(is_held).is_zero() => remove(server, banner),
         other => {
             server.banner = other;
             Ok(())
@@ -160,116 +189,136 @@ pub(super) fn tidy(server: &mut Server) -> Result<(), ServerError> {
     }
 }
 
-fn remove(server: &Server, banner: &Banner) -> Result<(), ServerError> {
-    server.connection.destroy_window(banner.window)?;
-    for number in &banner.kept {
-        server.connection.composite_unredirect_window(*number, Redirect::AUTOMATIC)?;
+fn remove(server: &Server, banner: Banner) -> Result<(), ServerError> {
+    let Banner { window, shown, kept, .. } = banner;
+    // What is drawn where it was is news again.
+    drop(shown);
+    server.connection.destroy_window(window)?;
+    for number in kept {
+        server.connection.composite_unredirect_window(number, Redirect::AUTOMATIC)?;
     }
     server.connection.flush()?;
     Ok(())
 }
 
 /// Creates it, not shown yet; nothing where it would get input, since the server cannot shape windows.
-fn create(server: &Server, screen: usize, text: &str, bounds: Rect) -> Result<Option<Banner>, ServerError> {
+fn create(server: &Server, screen: usize, text: &str, area: Rect) -> Result<Option<Banner>, ServerError> {
     let (connection, facts) = (&server.connection, &server.roots()[screen]);
     if connection.extension_information(shape::X11_EXTENSION_NAME)?.is_none() {
         return Ok(None);
     }
-    let font = connection.generate_id()?;
-    let compositor = connection.intern_atom(false, format!("_NET_WM_CM_S{screen}").as_bytes())?;
-    let opened = connection.open_font(font, FONT)?;
-    let letters = connection.query_font(font)?;
-    let compositor = connection.get_selection_owner(compositor.reply()?.atom)?;
-    let letters = match gone(opened.check().map_err(ServerError::from))? {
-        Some(()) => gone(letters.reply().map_err(ServerError::from))?,
-        None => None,
-    };
-    let place = place(server, screen, bounds, text, letters.as_ref());
-    let [background, foreground] = colours(facts);
-    let (width, height) = (size(place.width), size(place.height));
-    let [picture, pen, window] =
-        [connection.generate_id()?, connection.generate_id()?, connection.generate_id()?];
-    connection.create_pixmap(facts.root_depth, picture, facts.root, width, height)?;
-    connection.create_gc(pen, picture, &CreateGCAux::new().foreground(background))?;
-    connection.poly_fill_rectangle(picture, pen, &[Rectangle { x: 0, y: 0, width, height }])?;
-    if let Some(letters) = &letters {
-        draw(server, picture, pen, font, [background, foreground], (text, letters))?;
-        connection.close_font(font)?;
-    }
-    let look = CreateWindowAux::new().background_pixmap(picture).override_redirect(1);
+    let compositor = connection.intern_atom(false, format!("_NET_WM_CM_S{screen}").as_bytes())?.reply()?;
+    let compositor = connection.get_selection_owner(compositor.atom)?.reply()?.owner;
+    let Picture { pixmap, width, height } = draw(server, facts, text, area)?;
+    let left = i32::try_from(area.width.saturating_sub(width.into()) / 2).unwrap_or(0);
+    let place = Rect::new(area.x + left, area.y, width.into(), height.into());
+    let window = connection.generate_id()?;
+    let look = CreateWindowAux::new().background_pixmap(pixmap).override_redirect(1);
     let (depth, visual) = (x11rb::COPY_DEPTH_FROM_PARENT, x11rb::COPY_FROM_PARENT);
-    let at = |value: i32| i16::try_from(value).unwrap_or(0);
-    connection.create_window(
-        depth,
-        window,
-        facts.root,
-        at(place.x),
-        at(place.y),
-        width,
-        height,
-        0,
-        WindowClass::INPUT_OUTPUT,
-        visual,
-        &look,
-    )?;
+    let (root, class) = (facts.root, WindowClass::INPUT_OUTPUT);
+    let [x, y] = [place.x, place.y].map(|value| i16::try_from(value).unwrap_or(0));
+    connection.create_window(depth, window, root, x, y, width, height, 0, class, visual, &look)?;
+    connection.free_pixmap(pixmap)?;
     connection.shape_rectangles(SO::SET, SK::INPUT, ClipOrdering::UNSORTED, window, 0, 0, &[])?;
     // So that other programs of Bailiwick do not take it for the window of a program that they keep from clients.
-    connection.change_property8(
-        PropMode::REPLACE,
-        window,
-        AtomEnum::WM_NAME,
-        AtomEnum::STRING,
-        b"Bailiwick",
-    )?;
-    connection.free_gc(pen)?;
-    connection.free_pixmap(picture)?;
+    let (name, kind) = (AtomEnum::WM_NAME, AtomEnum::STRING);
+    connection.change_property8(PropMode::REPLACE, window, name, kind, b"Bailiwick")?;
+    let shown = Arc::new(BannerPlace { screen, area: place });
+    lock(&server.banners.0).insert(server.id.clone(), Arc::downgrade(&shown));
     Ok(Some(Banner {
         window,
-        screen,
+        shown,
+        monitor: area,
         text: text.to_owned(),
-        place,
         until: Instant::now(),
         is_off: false,
-        is_composited: compositor.reply()?.owner != x11rb::NONE,
+        is_composited: compositor != x11rb::NONE,
         kept: Vec::new(),
     }))
 }
 
-fn draw(
-    server: &Server,
-    picture: u32,
-    pen: u32,
-    font: Font,
-    [background, foreground]: [u32; 2],
-    (text, letters): (&str, &QueryFontReply),
-) -> Result<(), ServerError> {
-    let settings = ChangeGCAux::new().font(font).background(background).foreground(foreground);
-    server.connection.change_gc(pen, &settings)?;
-    let (x, y) = (i16::try_from(MARGIN.0).unwrap_or(0), i16::try_from(MARGIN.1).unwrap_or(0));
-    server.connection.image_text8(picture, pen, x, y.saturating_add(letters.font_ascent), &latin(text))?;
-    Ok(())
+/// What it looks like, and its size.
+struct Picture {
+    pixmap: Pixmap,
+    width: u16,
+    height: u16,
 }
 
-/// Returns where it is: in the middle of the upper edge of the first monitor.
-fn place(server: &Server, screen: usize, bounds: Rect, text: &str, letters: Option<&QueryFontReply>) -> Rect {
-    let monitors = server.screens.get(screen).map(|shape| shape.monitors.as_slice()).unwrap_or_default();
-    let monitor = monitors.iter().find(|monitor| monitor.primary).or_else(|| monitors.first());
-    let area = monitor.and_then(|monitor| monitor.place.intersection(&bounds)).unwrap_or(bounds);
-    let letter = letters.map_or((SMALLEST_CHARACTER, SMALLEST_CHARACTER), |letters| {
+/// Draws it, as large as programs draw on this display; without letters where the server has no font.
+fn draw(server: &Server, facts: &Screen, text: &str, area: Rect) -> Result<Picture, ServerError> {
+    let connection = &server.connection;
+    let font = connection.generate_id()?;
+    let (opened, letters) = (connection.open_font(font, FONT)?, connection.query_font(font)?);
+    let opened = gone(opened.check().map_err(ServerError::from))?;
+    let letters = gone(letters.reply().map_err(ServerError::from))?.filter(|_| opened.is_some());
+    let (letter, ascent) = letters.as_ref().map_or((LETTER, 0), |letters| {
         let height = letters.font_ascent.saturating_add(letters.font_descent);
-        let positive = |length: i16| u16::try_from(length).unwrap_or(0).max(SMALLEST_CHARACTER);
-        (positive(letters.max_bounds.character_width), positive(height))
+        let size = [letters.max_bounds.character_width, height].map(|it| u16::try_from(it).unwrap_or(1));
+        (size, letters.font_ascent)
     });
-    let count = u32::try_from(latin(text).len()).unwrap_or(u32::MAX);
-    let width = u32::from(letter.0).saturating_mul(count) + 2 * u32::from(MARGIN.0);
-    let height = u32::from(letter.1) + 2 * u32::from(MARGIN.1);
-    let (width, height) = (width.min(area.width).max(1), height.min(area.height).max(1));
-    let left = i32::try_from((area.width - width) / 2).unwrap_or(0);
-    Rect::new(area.x + left, area.y, width, height)
+    let text = latin(text);
+    let formats = &connection.setup().pixmap_formats;
+    let is_usual = formats.iter().any(|it| it.depth == facts.root_depth && it.bits_per_pixel == 32);
+    let factor = match scale(server)? {
+        scale if !is_usual || scale < 1.5 => 1,
+        scale if scale < 2.5 => 2,
+        _ => 3,
+    };
+    let most = |length: u32| u16::try_from(length / u32::from(factor)).unwrap_or(u16::MAX).max(1);
+    let count = u16::try_from(text.len()).unwrap_or(0);
+    let width = letter[0].saturating_mul(count).saturating_add(2 * MARGIN[0]).min(most(area.width));
+    let height = letter[1].saturating_add(2 * MARGIN[1]).min(most(area.height));
+    let (pixmap, pen, [background, foreground]) =
+        (connection.generate_id()?, connection.generate_id()?, colours(facts));
+    connection.create_pixmap(facts.root_depth, pixmap, facts.root, width, height)?;
+    connection.create_gc(pen, pixmap, &CreateGCAux::new().foreground(background))?;
+    connection.poly_fill_rectangle(pixmap, pen, &[Rectangle { x: 0, y: 0, width, height }])?;
+    if letters.is_some() {
+        let settings = ChangeGCAux::new().font(font).background(background).foreground(foreground);
+        connection.change_gc(pen, &settings)?;
+        let [x, y] = MARGIN.map(|margin| i16::try_from(margin).unwrap_or(0));
+        connection.image_text8(pixmap, pen, x, y.saturating_add(ascent), &text)?;
+        connection.close_font(font)?;
+    }
+    let drawn = Picture { pixmap, width, height };
+    let drawn = if factor > 1 { enlarge(server, facts, pen, &drawn, factor)? } else { drawn };
+    connection.free_gc(pen)?;
+    Ok(drawn)
 }
 
-fn size(length: u32) -> u16 {
-    u16::try_from(length).unwrap_or(u16::MAX)
+/// Makes a picture larger, of which each pixel has four bytes.
+fn enlarge(
+    server: &Server,
+    facts: &Screen,
+    pen: Gcontext,
+    small: &Picture,
+    factor: u16,
+) -> Result<Picture, ServerError> {
+    let (connection, format) = (&server.connection, ImageFormat::Z_PIXMAP);
+    let image = connection.get_image(format, small.pixmap, 0, 0, small.width, small.height, !0)?.reply()?;
+    let large = Picture {
+        pixmap: connection.generate_id()?,
+        width: small.width.saturating_mul(factor),
+        height: small.height.saturating_mul(factor),
+    };
+    connection.create_pixmap(facts.root_depth, large.pixmap, facts.root, large.width, large.height)?;
+    let rows = image.data.chunks_exact(usize::from(small.width) * 4);
+    let rows = rows.flat_map(|row| std::iter::repeat_n(row, factor.into()));
+    for (y, row) in (0..).zip(rows) {
+        let pixels = row.as_chunks::<4>().0.iter();
+        let row: Vec<u8> = pixels.flat_map(|pixel| pixel.repeat(factor.into())).collect();
+        let (depth, width) = (facts.root_depth, large.width);
+        connection.put_image(format, large.pixmap, pen, width, 1, 0, y, 0, depth, &row)?;
+    }
+    connection.free_pixmap(small.pixmap)?;
+    Ok(large)
+}
+
+/// Returns the monitor on which a point is, as far as it is on the screen.
+fn monitor(server: &Server, screen: usize, bounds: Rect, at: Point) -> Rect {
+    let monitors = server.screens.get(screen).map(|shape| shape.monitors.as_slice()).unwrap_or_default();
+    let has_point = monitors.iter().find(|monitor| monitor.place.contains(&Rect::new(at.x, at.y, 1, 1)));
+    has_point.and_then(|monitor| monitor.place.intersection(&bounds)).unwrap_or(bounds)
 }
 
 /// Returns a text in the characters that the font is sure to have, each a byte: of one line, and no longer than one request draws.

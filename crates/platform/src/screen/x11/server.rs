@@ -20,7 +20,7 @@ use x11rb::rust_connection::RustConnection;
 
 use super::address::{Address, ServerAddress};
 use super::authority;
-use super::banner::Banner;
+use super::banner::{Banner, Banners};
 use super::error::ServerError;
 use super::foresight::ScreenQueries;
 use super::input::InputState;
@@ -87,6 +87,10 @@ pub(super) struct Abilities {
 /// One connection.
 #[derive(Debug)]
 pub(super) struct Server {
+    /// What says on the screen that pointer and keyboard are used; it is forgotten before the connection is closed.
+    pub banner: Option<Banner>,
+    /// Where that is known.
+    pub banners: Banners,
     /// The display's id.
     pub id: String,
     /// The connection.
@@ -104,8 +108,6 @@ pub(super) struct Server {
     foreseen: RefCell<BTreeMap<WindowNumber, ScreenQueries>>,
     /// What it has done to pointer and keyboard.
     pub input: InputState,
-    /// What says so on the screen.
-    pub banner: Option<Banner>,
 }
 
 /// A screen of a server, and the monitors on it.
@@ -144,6 +146,8 @@ impl Server {
         let local = matches!(address.place, ServerAddress::Socket(_));
         let (atoms, abilities) = introduce(&connection, local)?;
         let mut server = Self {
+            banner: None,
+            banners: Banners::default(),
             id: address.id.clone(),
             connection,
             atoms,
@@ -153,7 +157,6 @@ impl Server {
             alone_for: Duration::ZERO,
             foreseen: RefCell::default(),
             input: InputState::default(),
-            banner: None,
         };
         server.screens = server.read_shapes()?;
         server.abilities.part_of_wayland |= server

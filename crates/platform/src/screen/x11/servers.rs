@@ -163,7 +163,7 @@ impl Servers {
                 (address, screen, None)
             }
         };
-        let watch = DrawingWatch::open(&address, &self.kept.sources, screen, window);
+        let watch = DrawingWatch::open(&address, &self.kept, screen, window);
         let watch = watch.map_err(|error| error.told(&address.id))?;
         Ok(watch.map_or_else(ChangeWatch::of_silent, ChangeWatch::of_drawing))
     }
@@ -484,7 +484,7 @@ fn holding(server: &mut Server) -> Result<ServerContents, ServerError> {
 }
 
 /// Reads `Xft.dpi` of the server's settings: what programs are told to draw for.
-fn scale(server: &Server) -> Result<f64, ServerError> {
+pub(super) fn scale(server: &Server) -> Result<f64, ServerError> {
     let Some(root) = server.roots().first() else { return Ok(1.0) };
     let (property, kind) = (AtomEnum::RESOURCE_MANAGER, AtomEnum::STRING);
     let settings =

@@ -89,7 +89,8 @@ pub(in crate::screen::x11) fn act(
         };
         order.has_begun.store(true, Ordering::Relaxed);
         if let Some(text) = banner {
-            banner::show(server, screen, text, bounds, &scene.pile)?;
+            let at = judged.at_points.last().map_or(judged.pointer, |(point, _)| *point);
+            banner::show(server, screen, text, (bounds, at), &scene.pile)?;
         }
         let typed = make(server, root, seat.group, &steps)?;
         seat::note_own(server)?;
