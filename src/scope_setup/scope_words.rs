@@ -124,8 +124,7 @@ pub fn input_words(scope: &ScopeConfig) -> Option<String> {
     let is_granted = (is_in(&scope.capabilities) || is_in(&scope.ask)) && !is_in(&scope.deny);
     let asks = is_in(&scope.ask);
     let banner = match scope.policy.input_banner {
-        // Only an X server takes input.
-        InputBanner::Show => "a banner on your display names the client",
+        InputBanner::Show => "a banner on your display (X11) names the client",
         InputBanner::Off => "without a banner on your display",
     };
     Some(match (is_granted, scope.policy.visible_input) {

@@ -11,7 +11,7 @@ use crate::source::{files, repository, rust_files, shown_path};
 const UNLISTED: &[&str] = &["try", "screen", "mcpb"];
 
 /// Flags that help has no line left for, and that a page explains.
-const UNLISTED_FLAGS: &[&str] = &["preview", "secret-commands", "secrets", "visible-input"];
+const UNLISTED_FLAGS: &[&str] = &["input-banner", "preview", "secret-commands", "secrets", "visible-input"];
 
 /// Texts that are no command.
 const NO_COMMANDS: &[&str] = &[

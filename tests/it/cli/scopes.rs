@@ -112,6 +112,13 @@ fn a_desktop_is_opened_to_be_seen_or_to_be_acted_on_and_never_without_a_word() {
     assert!(said.contains("Clients see all windows") && said.contains("They press"), "{said}");
     assert_eq!(desk["policy"]["visibleInput"], "ask", "{desk:#}");
     assert!(desk["capabilities"].to_string().contains("input:control"), "{desk:#}");
+    assert!(said.contains("a banner\nat the top of your screen names the client"), "{said}");
+    let show = || place.run(&["scope", "show", "mine"]).out;
+    assert!(show().contains("a banner on your display (X11) names the client"), "{}", show());
+    let changed = place.run(&["scope", "edit", "mine", "--input-banner", "off", "--yes"]);
+    assert!(changed.exit == 0 && show().contains("without a banner on your display"), "{}", show());
+    let refused = place.run(&["scope", "edit", "project", "--input-banner", "off", "--yes"]);
+    assert!(refused.exit != 0 && refused.err.contains("only your own display"), "{}", refused.err);
 }
 
 #[test]
