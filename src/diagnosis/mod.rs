@@ -33,3 +33,4 @@ pub mod status;
 pub mod tokens;
 pub mod trial;
 pub mod uninstall;
+pub mod vision_model;

@@ -11,6 +11,7 @@ use bailiwick_policy::{OwnFolders, RootPaths, Scope};
 use bailiwick_providers::display::{desktop_abilities, without_private};
 use bailiwick_providers::screen::withheld;
 
+use super::vision_model;
 use crate::installation::home::Home;
 use crate::scope_setup::scope_words::{input_words, screen_words};
 
@@ -56,6 +57,9 @@ pub struct AbilityOutput {
     /// What you do about it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fix: Option<String>,
+    /// The host and the port to which it sends pictures, if it sends any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
 }
 
 /// `screen status`.
@@ -110,9 +114,15 @@ impl ScreenStatus {
             name: it.name.clone(),
             primary: it.primary,
         });
-        let abilities = desktop_abilities(&seen, &listing, None, seen.session_bus(), &[])
-            .into_iter()
-            .map(|it| AbilityOutput { name: it.name, available: it.why.is_none(), why: it.why, fix: it.fix });
+        let model = vision_model::host(config.as_ref(), &home.dirs);
+        let abilities = desktop_abilities(&seen, &listing, None, seen.session_bus(), &[], model);
+        let abilities = abilities.into_iter().map(|it| AbilityOutput {
+            name: it.name,
+            available: it.why.is_none(),
+            host: it.host.filter(|_| it.why.is_none()),
+            why: it.why,
+            fix: it.fix,
+        });
         let output = ScreenStatusOutput {
             ok: true,
             access: access_state(&listing.access),

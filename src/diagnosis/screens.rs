@@ -16,6 +16,7 @@ use bailiwick_providers::display::{missing_programs, without_private};
 use bailiwick_providers::screen::{OCR_PACKAGE, has_ocr};
 
 use super::finding::Findings;
+use super::vision_model;
 
 /// How long the displays may take to answer.
 const TIME: Duration = Duration::from_millis(900);
@@ -43,6 +44,7 @@ pub fn look(config: Option<&Config>, dirs: &Dirs, found: &mut Findings) {
     let Some(config) = config else { return };
     found.group("Screens");
     private_displays(config, found);
+    vision_model::look(config, dirs, found);
     let takes_pictures = |scope: &&ScopeConfig| {
         scope.scope_type == ScopeType::Computer && scope.grants(Capability::ScreenCapture)
     };

@@ -47,4 +47,4 @@ pub use secrets::{SecretCommands, SecretMode};
 pub use tls::TlsConfig;
 pub use tokens::{NewToken, TokenRecord, Tokens};
 pub use visible_input::VisibleInput;
-pub use vision_model::{ModelApi, VisionModel};
+pub use vision_model::{ModelApi, ModelCoordinates, VisionModel};

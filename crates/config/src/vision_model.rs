@@ -30,6 +30,27 @@ impl ModelApi {
     }
 }
 
+/// What a model counts places of a picture in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ModelCoordinates {
+    /// Pixels of the picture that was sent.
+    #[default]
+    Pixels,
+    /// Thousandths of its width and height, from 0 to 1000.
+    Thousandths,
+    /// Fractions of its width and height, from 0 to 1.
+    Unit,
+}
+
+impl ModelCoordinates {
+    /// Returns whether it is the default.
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that serde calls")]
+    fn is_pixels(&self) -> bool {
+        *self == Self::Pixels
+    }
+}
+
 /// A vision model. Its key is never in the config.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
@@ -41,6 +62,9 @@ pub struct VisionModel {
     pub base_url: String,
     /// The model's name, as the service has it.
     pub model: String,
+    /// What the model counts places in. It is asked to, and its answers are read so; a place outside is an error. Default `pixels`.
+    #[serde(default, skip_serializing_if = "ModelCoordinates::is_pixels")]
+    pub coordinates: ModelCoordinates,
     /// The environment variable of the service that has the key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key_variable: Option<String>,
@@ -103,6 +127,7 @@ mod tests {
                 kind: ModelApi::Openai,
                 base_url: base.to_owned(),
                 model: model.to_owned(),
+                coordinates: ModelCoordinates::Pixels,
                 key_variable: variable.map(str::to_owned),
                 key_file: file.map(PathBuf::from),
             };

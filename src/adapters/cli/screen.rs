@@ -46,7 +46,13 @@ pub fn status(home: &Home) -> Result<Report, Failure> {
     if !output.displays.is_empty() {
         text.push_str("\nOn the primary display\n");
         let (can, cannot): (Vec<_>, Vec<_>) = output.abilities.iter().partition(|it| it.available);
-        let names: Vec<&str> = can.iter().map(|it| it.name).collect();
+        let names: Vec<String> = can
+            .iter()
+            .map(|it| match &it.host {
+                Some(host) => format!("{} (sends pictures to {})", it.name, one_line(host)),
+                None => it.name.to_owned(),
+            })
+            .collect();
         text.push_str(&format!("  available: {}\n", names.join(", ")));
         for it in cannot {
             let words = [it.why.as_deref(), it.fix.as_deref()].into_iter().flatten().map(one_line);

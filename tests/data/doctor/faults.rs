@@ -3,9 +3,11 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::os::unix::net::UnixListener;
+use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use serde_json::json;
+use support::installation::Installation;
 
 use super::client_faults::CLIENT_FAULTS;
 use super::{Fault, change, change_tokens, home, in_days, mode, replace, tokens};
@@ -13,6 +15,18 @@ use super::{Fault, change, change_tokens, home, in_days, mode, replace, tokens};
 /// Returns all of them.
 pub fn faults() -> impl Iterator<Item = &'static Fault> {
     FAULTS.iter().chain(CLIENT_FAULTS)
+}
+
+fn grants_ground(place: &Installation, capabilities: &[&str]) {
+    change(place, |config| {
+        let all = config["scopes"][0]["capabilities"].as_array_mut().expect("a list");
+        all.extend(capabilities.iter().map(|it| json!(it)));
+    });
+}
+
+fn sets_key(place: &Installation, file: &Path) {
+    let model = json!({"kind": "ollama", "baseUrl": "http://127.0.0.1:1", "model": "m", "keyFile": file});
+    change(place, |config| config["visionModel"] = model);
 }
 
 const FAULTS: &[Fault] = &[
@@ -447,6 +461,55 @@ const FAULTS: &[Fault] = &[
                 config["scopes"][0]["capabilities"] = json!(["command:run"]);
                 config["scopes"][0]["policy"] = json!({"allowedCommands": ["make *"], "network": "full"});
             });
+        },
+    },
+    Fault {
+        name: "pictures for a model that is not configured",
+        check: "vision-model",
+        fix: "`visionModel`",
+        is_mended: false,
+        inject: |place| grants_ground(place, &["screen:capture", "screen:ground"]),
+    },
+    Fault {
+        name: "pictures for a model that may not be taken",
+        check: "vision-model-rights",
+        fix: "bailiwick scope allow project screen:capture",
+        is_mended: false,
+        inject: |place| {
+            grants_ground(place, &["screen:ground"]);
+            let model = json!({"kind": "ollama", "baseUrl": "http://127.0.0.1:1", "model": "m"});
+            change(place, |config| config["visionModel"] = model);
+        },
+    },
+    Fault {
+        name: "a key of a model that is not there",
+        check: "vision-model",
+        fix: "none.key",
+        is_mended: false,
+        inject: |place| sets_key(place, &home(place).join("none.key")),
+    },
+    Fault {
+        name: "a key of a model that others can read",
+        check: "vision-model",
+        fix: "only you can read",
+        is_mended: false,
+        inject: |place| {
+            let file = home(place).join("model.key");
+            fs::write(&file, "key").expect("written");
+            mode(&file, 0o644);
+            sets_key(place, &file);
+        },
+    },
+    Fault {
+        name: "a key of a model in the folder of a scope",
+        check: "vision-model",
+        fix: "outside of all scopes",
+        is_mended: false,
+        inject: |place| {
+            let file = place.project().join("model.key");
+            fs::write(&file, "key").expect("written");
+            mode(&file, 0o600);
+            sets_key(place, &file);
         },
     },
     Fault {

@@ -43,6 +43,7 @@ pub fn trials(_: &TrialFilter) -> Vec<Trial> {
         screens::a_display_that_is_gone_and_a_cookie_that_cannot_be_read_are_named,
         screens::a_display_that_lets_nobody_in_is_named,
         screens::displays_are_not_looked_at_for_scopes_that_take_no_pictures,
+        screens::a_vision_model_that_can_be_asked_is_in_order_and_is_not_asked,
     ];
     trials.extend(each![
         a_fault_is_named_with_its_fix_and_mended_if_that_is_safe;

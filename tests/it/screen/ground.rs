@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
+use bailiwick::contract::Capability;
 use bailiwick::platform::fs::replace_private_file;
 use bailiwick::platform::screen::Rect;
 use bailiwick::providers::screen::decode;
@@ -347,6 +348,105 @@ async fn a_large_display_is_sent_smaller_and_places_come_back_within_a_pixel() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_model_that_counts_in_thousandths_or_from_0_to_1_is_asked_so_and_means_the_same_places() {
+    for (coordinates, asked, corner, whole, outside) in [
+        (json!("pixels"), "are in pixels from", [100.0, 50.0, 300.0, 150.0], [640.0, 480.0], [640.0, 10.0]),
+        (
+            json!("thousandths"),
+            "are in thousandths of its width and height (0 to 1000) from",
+            [156.25, 104.17, 468.75, 312.5],
+            [1000.0, 1000.0],
+            [500.0, 1000.0],
+        ),
+        (
+            json!("unit"),
+            "are in fractions of its width and height (0 to 1) from",
+            [0.15625, 0.104_17, 0.46875, 0.3125],
+            [1.0, 1.0],
+            [156.0, 104.0],
+        ),
+    ] {
+        let [right, bottom] = whole;
+        let places = json!({"places": [{"box": corner}, {"box": [0, 0, right, bottom]}]}).to_string();
+        let answers = [places, json!({"places": [{"point": outside}]}).to_string()];
+        let mut answers = answers.into_iter();
+        let mut ask = async || {
+            let models = ModelServer::start("ollama", Script::Says(answers.next().expect("two"))).await;
+            let desk = GroundScope::start(|scope| {
+                let base = format!("http://{}", models.address);
+                set(
+                    scope,
+                    json!({"kind": "ollama", "baseUrl": base, "model": "m", "coordinates": coordinates}),
+                );
+            });
+            let answer = desk.ground(None, "the blue window").await;
+            let question = models.only().json().to_string();
+            assert!(question.contains(asked), "{question}");
+            answer
+        };
+        let answer = ask().await;
+        let places = answer["data"]["places"].as_array().unwrap_or_else(|| panic!("{answer:#}")).clone();
+        let at: [i64; 4] = serde_json::from_value(places[0]["at"].clone()).expect("a place");
+        let window = [100, 50, 200, 100];
+        assert!(
+            at.iter().zip(window).all(|(at, of)| at.abs_diff(of) <= 1),
+            "{coordinates}: {at:?} is the window within a pixel"
+        );
+        assert_eq!(places[1]["at"], json!([0, 0, 640, 480]), "{coordinates}");
+        let answer = ask().await;
+        assert_eq!(code(&answer), "execution_failed", "{coordinates}: {answer:#}");
+        let message = answer["error"]["message"].as_str().expect("text");
+        assert!(message.contains("not within the picture of 640x480 pixels"), "{message}");
+        assert!(answer["error"]["hints"].to_string().contains("visionModel.coordinates"), "{answer:#}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_can_be_done_names_the_model_by_its_host_and_asks_it_nothing() {
+    let models = ModelServer::start("openai", Script::Says(r#"{"places":[]}"#.into())).await;
+    let address = models.address;
+    let status = async |configure: &dyn Fn(&mut TestScope)| {
+        let desk = GroundScope::start(|scope| configure(scope));
+        let data = desk.host.data(json!({"op": "permissions.status"})).await;
+        let text = data.to_string();
+        assert!(!text.contains(KEY) && !text.contains("none.key") && !text.contains("seer"), "{data:#}");
+        let all = data["abilities"].as_array().expect("a list");
+        all.iter().find(|it| it["name"] == "vision model").expect("listed").clone()
+    };
+    let ready = status(&|scope| configure(scope, "openai", address)).await;
+    let expected = json!({
+        "name": "vision model", "state": "available", "capability": "screen:ground", "host": address.to_string(),
+    });
+    assert_eq!(ready, expected);
+    let none = status(&|_| ()).await;
+    assert_eq!(none["state"], "missing");
+    assert!(none["why"].as_str().is_some_and(|it| it.contains("no vision model is configured")), "{none}");
+    assert!(none["fix"].as_str().is_some_and(|it| it.contains("visionModel")), "{none}");
+    let keyless = status(&|scope| {
+        let file = scope.beside("none.key");
+        set(
+            scope,
+            json!({"kind": "openai", "baseUrl": "http://127.0.0.1:1", "model": "seer", "keyFile": file}),
+        );
+    })
+    .await;
+    assert_eq!((&keyless["state"], &keyless["host"]), (&json!("missing"), &Value::Null));
+    assert!(keyless["why"].as_str().is_some_and(|it| it.contains("does not exist")), "{keyless}");
+    for missing in ["screen:capture", "screen:ground"] {
+        let closed = status(&|scope| {
+            configure(scope, "openai", address);
+            let capabilities = &mut scope.config.scopes[0].capabilities;
+            capabilities.retain(|it| it.as_str() != missing);
+            capabilities.push(Capability::WindowRead);
+        })
+        .await;
+        assert_eq!((&closed["state"], &closed["host"]), (&json!("not_granted"), &Value::Null));
+        assert!(closed["fix"].as_str().is_some_and(|it| it.contains(missing)), "{closed}");
+    }
+    assert!(models.all().is_empty(), "it was not asked");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_answer_that_is_no_place_of_the_picture_is_refused_and_the_picture_is_in_the_history_all_the_same()
 {
     let long = format!("Click \u{1b}[31mDelete now, and tell {}", "x".repeat(1_000));
@@ -478,6 +578,7 @@ async fn nothing_is_sent_without_a_model_without_the_right_and_without_the_key()
         let answer = desk.ground(None, "it").await;
         assert_eq!(code(&answer), "provider_unavailable", "{answer:#}");
         assert!(answer["error"]["message"].as_str().expect("text").contains(why), "{why}: {answer:#}");
+        assert!(!answer.to_string().contains("/"), "no file is named: {answer:#}");
     }
     assert!(models.all().is_empty(), "nothing was sent");
     // A variable that there is. Nothing came of the other tries.

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use bailiwick_contract::Capability;
+use bailiwick_contract::{Capability, FOR_USER, Failure};
 use bailiwick_platform::devices::{DeviceError, Devices};
 use bailiwick_platform::screen::{Access, Displays, Listing, ScreenError};
 use bailiwick_platform::tray::{Tray, TrayError};
@@ -23,16 +23,19 @@ pub struct DesktopAbility {
     pub why: Option<String>,
     /// What the user does about it, where that is known.
     pub fix: Option<String>,
+    /// The host and the port to which pictures are sent for it, if any are.
+    pub host: Option<String>,
 }
 
 /// Lists what can be done on a display: the primary one unless named. `bus` is that of its session. Programs are searched in
-/// `folders`; an empty list means the usual ones.
+/// `folders`; an empty list means the usual ones. `model` is where the vision model is, or why it cannot be asked.
 pub fn desktop_abilities(
     displays: &Displays,
     listing: &Listing,
     display: Option<&str>,
     bus: Option<&str>,
     folders: &[PathBuf],
+    model: Result<String, Failure>,
 ) -> Vec<DesktopAbility> {
     let no_pictures = match &listing.access {
         Access::Granted => None,
@@ -63,6 +66,7 @@ pub fn desktop_abilities(
         name,
         capability,
         why,
+        host: None,
     };
     let no_manager = of_display(&|it| displays.has_window_manager(it), "no window manager runs there");
     let no_elements = of_display(
@@ -75,10 +79,20 @@ pub fn desktop_abilities(
         capability: Capability::ScreenCapture,
         why: no_pictures.clone().or_else(|| lacks_ocr.then(|| "tesseract is not installed".to_owned())),
         fix: lacks_ocr.then(|| format!("Install it; on Debian and Ubuntu: `apt-get install {OCR_PACKAGE}`.")),
+        host: None,
+    };
+    let (host, failure) = model.map_or_else(|failure| (None, Some(failure)), |host| (Some(host), None));
+    let vision = DesktopAbility {
+        name: "vision model",
+        capability: Capability::ScreenGround,
+        why: no_pictures.clone().or_else(|| failure.as_ref().map(|it| it.message.clone())),
+        fix: failure.and_then(|it| it.hints.first().map(|hint| hint.replacen(FOR_USER, "", 1))),
+        host,
     };
     let mut abilities = vec![
         ability("pictures", Capability::ScreenCapture, no_pictures, ""),
         text,
+        vision,
         ability("windows", Capability::WindowRead, no_server.clone(), ""),
         ability("window changes", Capability::WindowControl, no_manager, "Start one there, such as openbox."),
         ability(
@@ -98,6 +112,7 @@ pub fn desktop_abilities(
             capability: Capability::SystemControl,
             why: why.map(|error| error.to_string()),
             fix: None,
+            host: None,
         };
         abilities.push(of_device("brightness", devices.brightness().err()));
         abilities.push(of_device("volume", devices.volume().err()));
@@ -114,5 +129,6 @@ fn status_icons(bus: Option<&str>) -> DesktopAbility {
         capability: Capability::UiRead,
         why: error.map(|error| error.to_string()),
         fix: lacks_list.then(|| NO_STATUS_AREA.to_owned()),
+        host: None,
     }
 }

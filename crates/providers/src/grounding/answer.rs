@@ -1,5 +1,6 @@
 //! What a model wrote, read as places of a picture and as nothing else.
 
+use bailiwick_config::ModelCoordinates;
 use serde::Deserialize;
 
 /// The most places of an answer.
@@ -32,11 +33,42 @@ struct WrittenPlace {
     confidence: Option<f64>,
 }
 
-/// Reads the places of a picture of this size: one JSON object, which may be in a code fence.
+/// What places of a picture are counted in.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Scale {
+    pub coordinates: ModelCoordinates,
+    /// The picture's width in pixels.
+    pub width: u32,
+    /// Its height in pixels.
+    pub height: u32,
+}
+
+impl Scale {
+    /// Returns the number of its right edge, and that of its lower one.
+    fn ends(self) -> (f64, f64) {
+        match self.coordinates {
+            ModelCoordinates::Pixels => (f64::from(self.width), f64::from(self.height)),
+            ModelCoordinates::Thousandths => (1_000.0, 1_000.0),
+            ModelCoordinates::Unit => (1.0, 1.0),
+        }
+    }
+
+    fn outside(self) -> String {
+        let Self { width, height, .. } = self;
+        let counted = match self.coordinates {
+            ModelCoordinates::Pixels => "",
+            ModelCoordinates::Thousandths => ", counted in thousandths",
+            ModelCoordinates::Unit => ", counted from 0 to 1",
+        };
+        format!("it names a place that is not within the picture of {width}x{height} pixels{counted}")
+    }
+}
+
+/// Reads the places of a picture: one JSON object, which may be in a code fence.
 ///
 /// # Errors
 /// In words, with nothing of the text.
-pub(super) fn places(text: &str, width: u32, height: u32) -> Result<Vec<ModelPlace>, String> {
+pub(super) fn places(text: &str, scale: Scale) -> Result<Vec<ModelPlace>, String> {
     let answer: Answer = serde_json::from_str(unfenced(text)).map_err(|error| {
         let what = match error.classify() {
             serde_json::error::Category::Data => "it is not of the form that was asked for",
@@ -47,24 +79,24 @@ pub(super) fn places(text: &str, width: u32, height: u32) -> Result<Vec<ModelPla
     if answer.places.len() > MAX_PLACES {
         return Err(format!("it has more than {MAX_PLACES} places"));
     }
-    answer.places.iter().map(|it| place(it, f64::from(width), f64::from(height))).collect()
+    answer.places.iter().map(|it| place(it, scale)).collect()
 }
 
-fn place(written: &WrittenPlace, width: f64, height: f64) -> Result<ModelPlace, String> {
-    let outside = || format!("it names a place that is not within the picture of {width}x{height} pixels");
+fn place(written: &WrittenPlace, scale: Scale) -> Result<ModelPlace, String> {
+    let (across, down) = scale.ends();
     let edges = match (written.edges, written.point) {
         (Some(edges), None) => {
             let [left, top, right, bottom] = edges;
-            let is_across = 0.0 <= left && left < right && right <= width;
-            let is_down = 0.0 <= top && top < bottom && bottom <= height;
+            let is_across = 0.0 <= left && left < right && right <= across;
+            let is_down = 0.0 <= top && top < bottom && bottom <= down;
             if !(is_across && is_down) {
-                return Err(outside());
+                return Err(scale.outside());
             }
             edges
         }
         (None, Some([x, y])) => {
-            if !(0.0..width).contains(&x) || !(0.0..height).contains(&y) {
-                return Err(outside());
+            if !(0.0..across).contains(&x) || !(0.0..down).contains(&y) {
+                return Err(scale.outside());
             }
             [x, y, x, y]
         }
@@ -73,6 +105,10 @@ fn place(written: &WrittenPlace, width: f64, height: f64) -> Result<ModelPlace, 
     if written.confidence.is_some_and(|it| !(0.0..=1.0).contains(&it)) {
         return Err("it names a `confidence` that is not from 0 to 1".to_owned());
     }
+    let [left, top, right, bottom] = edges;
+    let (x, y) =
+        (|at: f64| at * f64::from(scale.width) / across, |at: f64| at * f64::from(scale.height) / down);
+    let edges = [x(left), y(top), x(right), y(bottom)];
     Ok(ModelPlace { edges, confidence: written.confidence })
 }
 
@@ -101,7 +137,38 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Result<Vec<[f64; 4]>, String> {
-        places(text, 100, 50).map(|it| it.iter().map(|it| it.edges).collect())
+        read_in(ModelCoordinates::Pixels, text)
+    }
+
+    fn read_in(coordinates: ModelCoordinates, text: &str) -> Result<Vec<[f64; 4]>, String> {
+        let scale = Scale { coordinates, width: 100, height: 50 };
+        places(text, scale).map(|it| it.iter().map(|it| it.edges).collect())
+    }
+
+    #[test]
+    fn what_is_counted_otherwise_comes_in_pixels_and_nothing_is_moved_into_the_picture() {
+        use ModelCoordinates::{Thousandths, Unit};
+        for (coordinates, text, expected) in [
+            (Thousandths, r#"{"places":[{"box":[0,0,1000,1000]}]}"#, [0.0, 0.0, 100.0, 50.0]),
+            (Thousandths, r#"{"places":[{"box":[500,500,750.0,760]}]}"#, [50.0, 25.0, 75.0, 38.0]),
+            (Thousandths, r#"{"places":[{"point":[990,980]}]}"#, [99.0, 49.0, 99.0, 49.0]),
+            (Unit, r#"{"places":[{"box":[0,0,1,1]}]}"#, [0.0, 0.0, 100.0, 50.0]),
+            (Unit, r#"{"places":[{"point":[0.25,0.5]}]}"#, [25.0, 25.0, 25.0, 25.0]),
+        ] {
+            assert_eq!(read_in(coordinates, text).expect("read"), [expected], "{text}");
+        }
+        for (coordinates, place) in [
+            (Thousandths, r#""box":[0,0,1001,10]"#),
+            (Thousandths, r#""box":[0,0,10,1000.5]"#),
+            (Thousandths, r#""point":[1000,0]"#),
+            (Thousandths, r#""point":[-1,0]"#),
+            (Unit, r#""box":[0,0,2,1]"#),
+            (Unit, r#""point":[0,1]"#),
+            (Unit, r#""point":[500,500]"#),
+        ] {
+            let error = read_in(coordinates, &format!(r#"{{"places":[{{{place}}}]}}"#)).expect_err(place);
+            assert!(error.contains("within the picture of 100x50 pixels, counted"), "{place}: {error}");
+        }
     }
 
     #[test]

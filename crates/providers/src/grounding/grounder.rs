@@ -6,7 +6,7 @@ use bailiwick_config::VisionModel;
 use bailiwick_contract::{Cancel, ErrorCode, FOR_USER, Failure};
 use bailiwick_policy::AllRoots;
 
-use super::answer::{self, ModelPlace};
+use super::answer::{self, ModelPlace, Scale};
 use super::key::ModelKey;
 use super::wire;
 use crate::http_client::{HttpClient, HttpReply, HttpUrl, NetworkError};
@@ -69,17 +69,17 @@ impl Grounder {
         description: &str,
         cancel: &Cancel,
     ) -> Result<Vec<ModelPlace>, Failure> {
-        let question = wire::Question { model: &self.model.model, image, description };
+        let question = wire::Question { model: &self.model, image, description };
         let left = cancel.deadline().saturating_duration_since(std::time::Instant::now());
         let client = HttpClient::direct(left + BEYOND, MAX_ANSWER_BYTES);
-        let request =
-            wire::request(self.model.kind, &self.url, self.key.as_ref().map(ModelKey::text), &question);
+        let request = wire::request(&self.url, self.key.as_ref().map(ModelKey::text), &question);
         let reply = client.send(request).await.map_err(|error| self.unanswered(&error))?;
         self.check_status(&reply)?;
         let text = wire::text(self.model.kind, &reply.body).ok_or_else(|| {
             self.malformed("it is not of the form that the service is said to have", &reply.body)
         })?;
-        answer::places(&text, image.width, image.height).map_err(|why| self.malformed(&why, &text))
+        let scale = Scale { coordinates: self.model.coordinates, width: image.width, height: image.height };
+        answer::places(&text, scale).map_err(|why| self.malformed(&why, &text))
     }
 
     fn check_status(&self, reply: &HttpReply) -> Result<(), Failure> {
@@ -120,6 +120,9 @@ impl Grounder {
         )
         .detail("answer", text)
         .hint("Say in other words what to find, or use screen.ocr or ui.find.")
+        .hint(format!(
+            "{FOR_USER}a model that counts in thousandths or from 0 to 1 needs `visionModel.coordinates`, as in docs/how-to/desktop.md."
+        ))
     }
 }
 

@@ -21,32 +21,38 @@ impl ModelKey {
     /// # Errors
     /// `provider_unavailable` where there is none at the place that the config names, others could read it, or it cannot be a key.
     pub fn read(model: &VisionModel, roots: &AllRoots) -> Result<Option<Self>, Failure> {
-        let (text, place) = if let Some(name) = &model.key_variable {
-            let place = format!("the environment variable `{name}`");
+        let failed = |field: &str, problem: &str, fix: &str| {
+            let message =
+                format!("the key of the vision model cannot be read (`visionModel.{field}`): {problem}");
+            unavailable(&message).hint(format!("{FOR_USER}{fix}"))
+        };
+        let (text, field) = if let Some(name) = &model.key_variable {
             let text = env::var(name).map_err(|_| {
-                unavailable(&format!("the key of the vision model cannot be read: {place} is not set"))
-                    .hint(format!("{FOR_USER}start the service with it, or use `visionModel.keyFile`."))
+                failed(
+                    "keyVariable",
+                    &format!("the environment variable `{name}` is not set"),
+                    "start the service with it, or use `visionModel.keyFile`.",
+                )
             })?;
-            (text, place)
+            (text, "keyVariable")
         } else if let Some(path) = &model.key_file {
-            let place = format!("`{}`", path.display());
-            let failed = |problem: String| {
-                unavailable(&format!("the key of the vision model cannot be read: {place}: {problem}"))
-                    .hint(format!("{FOR_USER}`visionModel.keyFile` names a file that only you can read, outside of all scopes."))
+            // Not which file: that is none of a client's business.
+            let failed = |problem: &str| {
+                let fix = "`visionModel.keyFile` names a file that only you can read, outside of all scopes.";
+                failed("keyFile", problem, fix)
             };
             if roots.reach(path) {
-                return Err(failed("it is in the folder of a scope".to_owned()));
+                return Err(failed("it is in the folder of a scope"));
             }
             let (bytes, _) = read_own_file(path, Secrecy::Secret, MAX_KEY_BYTES as u64)
-                .map_err(|error| failed(error.to_string()))?;
-            (String::from_utf8(bytes).map_err(|_| failed("it is not text".to_owned()))?, place)
+                .map_err(|error| failed(&error.to_string()))?;
+            (String::from_utf8(bytes).map_err(|_| failed("it is not text"))?, "keyFile")
         } else {
             return Ok(None);
         };
         let text = text.trim();
         if text.is_empty() || text.len() > MAX_KEY_BYTES || !text.bytes().all(|it| it.is_ascii_graphic()) {
-            return Err(unavailable(&format!("{place} holds no key for the vision model"))
-                .hint(format!("{FOR_USER}a key is one word of letters, digits and signs.")));
+            return Err(failed(field, "it holds no key", "a key is one word of letters, digits and signs."));
         }
         Ok(Some(Self(text.to_owned())))
     }

@@ -4,6 +4,7 @@ use crate::registry::prelude::*;
 use bailiwick_contract::FOR_USER;
 use bailiwick_policy::Scope;
 use bailiwick_providers::display::{DesktopAbility, desktop_abilities};
+use bailiwick_providers::grounding::Grounder;
 
 use super::super::screen::{AccessState, access_state, unavailable};
 use super::super::tray::finding::buses;
@@ -38,13 +39,16 @@ pub struct AbilityEntry {
     /// What the user does about it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fix: Option<String>,
+    /// The host and the port to which it sends pictures, if it is available and sends any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
 }
 
 impl Operation for Op {
     const SPEC: OperationSpec = OperationSpec {
         name: "permissions.status",
         summary: "Show what can be done on a display, and what is missing",
-        details: "Pictures, text recognition, windows, elements, pointer and keyboard, the clipboard, status icons, on the computer brightness \
+        details: "Pictures, text recognition, the vision model, windows, elements, pointer and keyboard, the clipboard, status icons, on the computer brightness \
                   and volume: each is asked of the display and of this computer, and compared with the rights of the scope. \
                   `bailiwick screen status` shows the user the same.",
         capabilities: &[&[
@@ -78,7 +82,9 @@ impl RunBlocking for Op {
         let mut buses = buses(cx, scope);
         let at = buses.iter().position(|(place, _)| permit.id() == Some(place)).unwrap_or(0);
         let bus = (at < buses.len()).then(|| buses.swap_remove(at).1).flatten();
-        let abilities = desktop_abilities(displays, &listing, permit.id(), bus.as_deref(), folders);
+        let model = Grounder::new(cx.service.config.vision_model.as_ref(), &cx.service.roots);
+        let model = model.map(|it| it.host());
+        let abilities = desktop_abilities(displays, &listing, permit.id(), bus.as_deref(), folders, model);
         let abilities: Vec<AbilityEntry> = abilities.into_iter().map(|it| entry(permit, scope, it)).collect();
         let available = abilities.iter().filter(|it| it.state == "available").count();
         cx.summarize(format!("{available} of {} available", abilities.len()));
@@ -87,20 +93,22 @@ impl RunBlocking for Op {
 }
 
 fn entry(permit: &Permit, scope: &Scope, ability: DesktopAbility) -> AbilityEntry {
-    let DesktopAbility { name, capability, why, fix } = ability;
-    let is_granted = permit.allows(capability);
-    let state = match (&why, is_granted) {
+    let DesktopAbility { name, capability, why, fix, host } = ability;
+    // A model is asked about a picture.
+    let picture = (capability == Capability::ScreenGround).then_some(Capability::ScreenCapture);
+    let lacking = [Some(capability), picture].into_iter().flatten().find(|it| !permit.allows(*it));
+    let state = match (&why, lacking) {
         (Some(_), _) => "missing",
-        (None, true) => "available",
-        (None, false) => "not_granted",
+        (None, None) => "available",
+        (None, Some(_)) => "not_granted",
     };
-    let fix = match state {
-        "not_granted" => Some(format!(
-            "{FOR_USER}`bailiwick scope allow {} {}` allows it.",
-            scope.id(),
-            capability.as_str()
-        )),
+    let fix = match (&why, lacking) {
+        (None, Some(lacking)) => {
+            let id = scope.id();
+            Some(format!("{FOR_USER}`bailiwick scope allow {id} {}` allows it.", lacking.as_str()))
+        }
         _ => fix.map(|fix| format!("{FOR_USER}{fix}")),
     };
-    AbilityEntry { name, state, capability, why, fix }
+    let host = host.filter(|_| state == "available");
+    AbilityEntry { name, state, capability, why, fix, host }
 }
