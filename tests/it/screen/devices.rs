@@ -4,6 +4,7 @@ use std::fs;
 use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::net::UnixListener;
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread;
@@ -13,7 +14,7 @@ use bailiwick::platform::screen::Sources;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use support::bus::{Bus, BusProgram};
-use support::needs::require_program;
+use support::needs::{lacks_root, require_program};
 use support::patience::eventually;
 use support::scope::TestScope;
 use support::screen::XServer;
@@ -68,13 +69,23 @@ struct SoundServer {
 
 impl SoundServer {
     fn start() -> Self {
+        Self::start_as(bailiwick::platform::machine::user_id())
+    }
+
+    /// Starts one that a user runs and that lets everybody in.
+    fn start_as(user: u32) -> Self {
         require_program("pulseaudio");
         let folder = TemporaryFolder::new();
+        std::os::unix::fs::chown(folder.path(), Some(user), None).expect("it is ours");
         let socket = folder.path().join("native");
         let program = Command::new("pulseaudio")
             .args(["-n", "--daemonize=no", "--exit-idle-time=-1", "--use-pid-file=no", "--disable-shm=yes"])
             .args(["-L", "module-null-sink sink_name=out"])
-            .args(["-L", &format!("module-native-protocol-unix socket={}", socket.display())])
+            .args([
+                "-L",
+                &format!("module-native-protocol-unix auth-anonymous=1 socket={}", socket.display()),
+            ])
+            .uid(user)
             .env_clear()
             .env("HOME", folder.path())
             .env("XDG_RUNTIME_DIR", folder.path())
@@ -357,6 +368,28 @@ async fn a_sound_server_that_hangs_takes_its_own_value_alone() {
     sound.signal(Signal::CONT);
     sound.set(&["set-sink-volume", "out", "20%"]);
     assert_eq!(state(&host).await["volume"]["level"], 0.2);
+}
+
+/// Anybody may put a socket where sound servers are looked for.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_sound_server_of_another_user_is_named_and_not_used() {
+    // Only root can start one of somebody else.
+    if lacks_root() {
+        return;
+    }
+    let sound = SoundServer::start_as(65_534);
+    sound.set(&["set-sink-volume", "out", "30%"]);
+    let host = Devices::new().with_sound(&sound.socket).host();
+    let told = state(&host).await;
+    assert!(missing(&told, "volume").contains("is run by the user 65534, not by you"), "{told:#}");
+    assert_eq!(told["volume"], Value::Null, "{told:#}");
+    let answer = set(&host, "volume", json!(1)).await;
+    assert_eq!(answer["error"]["code"], "execution_failed", "{answer:#}");
+    assert!(
+        answer["error"]["message"].as_str().is_some_and(|it| it.contains("the user 65534")),
+        "{answer:#}"
+    );
+    assert_eq!(sound.volumes()[0], "30%");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
