@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use crate::registry::prelude::*;
 use bailiwick_contract::{ErrorCode, Progress};
 use bailiwick_platform::accessibility::Element;
+use bailiwick_platform::screen::ChangeWatch;
 use bailiwick_policy::Scope;
 use bailiwick_providers::display::Desktop;
 use bailiwick_providers::elements::{ListedElement, Snapshot, View, judge_again, line, scene, see};
@@ -20,8 +21,10 @@ pub struct Op;
 
 /// How many elements are listed.
 const LISTED: usize = 20;
-/// The shortest and the longest time between two readings.
+/// The shortest time between two readings, and the longest one where something is drawn all the time.
 const PAUSE: [Duration; 2] = [Duration::from_millis(40), Duration::from_millis(250)];
+/// The longest time between two readings where nothing is drawn: some changes are not.
+const REST: Duration = Duration::from_secs(1);
 /// Reading takes at most one part in so many of the time.
 const SHARE: u32 = 5;
 
@@ -88,8 +91,9 @@ impl Operation for Op {
         name: "ui.wait",
         summary: "Wait until a window shows an element, or does not any more",
         details: "One call in place of many. With `timeoutSeconds` 1 it is a check. The elements that it finds have ids as those of \
-                  ui.see. A window that closes ends a wait for `gone`; a wait for `shown` fails with it. The window is read 4 \
-                  to 25 times a second, less often where reading it takes long.",
+                  ui.see. A window that closes ends a wait for `gone`; a wait for `shown` fails with it. The window is read as soon \
+                  as something is drawn on its display, 4 to 25 times a second where that is all the time, and once a second \
+                  where nothing is; less often where reading it takes long.",
         capabilities: &[&[Capability::UiRead]],
         effect: Effect::ReadOnly,
         target: TargetRule::ActiveWindow,
@@ -154,7 +158,10 @@ impl Watch {
         seen: &mut WaitState,
         progress: &Progress,
     ) -> Result<(), Failure> {
-        let mut pause = PAUSE[0];
+        let (watch, id) = (Arc::clone(self), window.to_owned());
+        // Before the first reading, so that nothing is missed in between.
+        let mut drawing = blocking(move || Ok(Drawing(watch.desktop.displays.watch(&id).ok()))).await?;
+        let (mut pause, mut rest) = (PAUSE[0], PAUSE[0]);
         loop {
             let began = Instant::now();
             let (watch, id) = (Arc::clone(self), window.to_owned());
@@ -163,8 +170,38 @@ impl Watch {
             }
             progress.say(seen.words());
             tokio::time::sleep(pause.max(began.elapsed() * (SHARE - 1))).await;
-            pause = (pause * 5 / 4).min(PAUSE[1]);
+            let mut is_drawn;
+            (drawing, is_drawn) = drawing.wait(Duration::ZERO).await?;
+            if is_drawn {
+                (pause, rest) = ((pause * 5 / 4).min(PAUSE[1]), PAUSE[0]);
+                continue;
+            }
+            (drawing, is_drawn) = drawing.wait(rest).await?;
+            // What is drawn can be told to who asks for elements a while later.
+            (pause, rest) = (PAUSE[0], if is_drawn { PAUSE[0] } else { (rest * 5 / 4).min(REST) });
         }
+    }
+}
+
+/// Hears of what is drawn, where the display reports it.
+struct Drawing(Option<ChangeWatch>);
+
+impl Drawing {
+    /// Waits until something is drawn, for so long at most. Returns whether something was.
+    async fn wait(mut self, at_most: Duration) -> Result<(Self, bool), Failure> {
+        blocking(move || {
+            let is_drawn = match self.0.as_mut().map(|watch| watch.wait(at_most)) {
+                Some(Ok(is_drawn)) => is_drawn,
+                // The next reading says what is wrong with the display.
+                Some(Err(_)) | None => {
+                    self.0 = None;
+                    std::thread::sleep(at_most.min(PAUSE[1]));
+                    false
+                }
+            };
+            Ok((self, is_drawn))
+        })
+        .await
     }
 }
 
