@@ -59,6 +59,27 @@ async fn a_dialog_is_filled_in_answered_and_dismissed() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_two_fields_or_buttons_none_is_used_and_both_are_named() {
+    let mut desktop = Desktop::start("twins", "Twins");
+    let host = service(&desktop, json!({}));
+    let dialog = only_dialog(&host, &desktop).await;
+    let id = snapshot(&dialog);
+    for (op, input, candidates) in [
+        ("dialog.input", json!({"text": "x"}), json!(["T1", "T2"])),
+        ("dialog.press", json!({"button": "Apply"}), json!(["B1", "B2"])),
+    ] {
+        let answer = host.send(ask(op, id, input)).await;
+        assert_eq!(refusal(&answer).0, "ambiguous_target", "{op}");
+        assert_eq!(answer["error"]["details"]["candidates"], candidates, "{answer:#}");
+    }
+    assert_eq!(refusal(&host.send(ask("dialog.dismiss", id, json!({}))).await).0, "ambiguous_target");
+    assert_eq!(desktop.received(), Vec::<String>::new());
+    // Named by its id, each is used.
+    host.data(ask("dialog.input", id, json!({"text": "x", "field": "T2"}))).await;
+    assert_eq!(desktop.received(), ["text x"]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_dialog_of_a_window_is_listed_with_it_and_closed() {
     let mut desktop = Desktop::start("ends", "Ends");
     let host = service(&desktop, json!({}));

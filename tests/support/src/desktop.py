@@ -13,7 +13,7 @@ gi.require_version("Gtk", "3.0")
 from gi.repository import Gdk, GLib, Gtk  # noqa: E402
 
 KIND = sys.argv[1]
-is_dialog = KIND in ("question", "login")
+is_dialog = KIND in ("question", "login", "twins")
 window = (Gtk.Dialog if is_dialog else Gtk.Window)(title=sys.argv[2])
 window.set_default_size(600, 500)
 window.connect("destroy", Gtk.main_quit)
@@ -76,6 +76,17 @@ def login():
     add(user, secret)
     window.add_button("Cancel", Gtk.ResponseType.CANCEL)
     window.add_button("OK", Gtk.ResponseType.OK)
+    window.connect("response", lambda _, answer: say("response", int(answer)))
+
+
+def twins():
+    # Two fields and two buttons of one title.
+    for name in ("First", "Second"):
+        made = Gtk.Entry()
+        made.get_accessible().set_name(name)
+        made.connect("changed", lambda it: say("text", it.get_text()))
+        add(made)
+        window.add_button("Apply", Gtk.ResponseType.APPLY)
     window.connect("response", lambda _, answer: say("response", int(answer)))
 
 
@@ -403,6 +414,8 @@ elif KIND == "ends":
         made.connect("clicked", lambda _, does=does: does())
         add(made)
 window.show_all()
+elif KIND == "twins":
+    twins()
 GLib.io_add_watch(sys.stdin, GLib.IO_IN | GLib.IO_HUP, told)
 GLib.idle_add(lambda: say("ready") or False, priority=GLib.PRIORITY_LOW)
 Gtk.main()

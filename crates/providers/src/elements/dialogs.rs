@@ -76,7 +76,14 @@ impl WindowScene {
 
 /// Returns the ids of a snapshot's buttons that have a title, sorted.
 pub fn buttons_titled(snapshot: &Snapshot, title: &str) -> Vec<String> {
-    buttons(snapshot).filter(|(_, name)| is_titled(name, title)).map(|(id, _)| id.to_owned()).collect()
+    sorted(buttons(snapshot).filter(|(_, name)| is_titled(name, title)).map(|(id, _)| id))
+}
+
+/// Sorts ids as the window lists them: `B2` is before `B10`.
+fn sorted<'s>(ids: impl Iterator<Item = &'s str>) -> Vec<String> {
+    let mut ids: Vec<String> = ids.map(str::to_owned).collect();
+    ids.sort_by(|one, other| (one.len(), one).cmp(&(other.len(), other)));
+    ids
 }
 
 /// Returns whether a name is a title, but for case and for dots at its end.
@@ -102,10 +109,10 @@ pub fn dismissing_button(snapshot: &Snapshot) -> Option<String> {
     buttons(snapshot).map(|(id, _)| id.to_owned()).min().filter(|_| only_closes)
 }
 
-/// Returns the ids of a snapshot's text fields.
+/// Returns the ids of a snapshot's text fields, sorted.
 pub fn text_fields(snapshot: &Snapshot) -> Vec<String> {
     let all = snapshot.elements.iter();
-    all.filter(|(_, it)| it.role == Role::TextField).map(|(id, _)| id.clone()).collect()
+    sorted(all.filter(|(_, it)| it.role == Role::TextField).map(|(id, _)| id.as_str()))
 }
 
 fn buttons(snapshot: &Snapshot) -> impl Iterator<Item = (&str, &str)> {

@@ -44,9 +44,10 @@ impl RunBlocking for Op {
             (None, []) => {
                 return Err(Failure::new(ErrorCode::ElementNotFound, "the dialog has no text field"));
             }
-            (None, _) => {
+            (None, fields) => {
                 return Err(Failure::new(ErrorCode::AmbiguousTarget, "the dialog has several text fields")
                     .detail("field", "input.field")
+                    .detail("candidates", fields)
                     .hint("Name the field by its id; dialog.list lists them."));
             }
         };

@@ -52,6 +52,7 @@ impl RunBlocking for Op {
                 let why = format!("the dialog has several buttons {title}");
                 return Err(Failure::new(ErrorCode::AmbiguousTarget, why)
                     .detail("field", "input.button")
+                    .detail("candidates", titled)
                     .hint("Use ui.press with the element's id."));
             }
         };
