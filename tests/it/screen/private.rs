@@ -218,6 +218,17 @@ async fn a_display_is_its_callers_alone_and_there_are_only_so_many() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_path_that_is_too_long_for_a_bus_is_said_so_at_once() {
+    let scope = scope();
+    let home = scope.beside("h".repeat(80));
+    let host = scope.with_home(home).host();
+    let answer = host.send(json!({"op": "display.create"})).await;
+    assert_eq!(answer["error"]["code"], "provider_unavailable", "{answer:#}");
+    let message = answer["error"]["message"].as_str().expect("text");
+    assert!(message.contains("of which 99 are possible") && !message.contains("hhh"), "{message}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_display_ends_with_its_time_and_with_its_scope() {
     let host = scope().host();
     let lasting = create(&host).await;

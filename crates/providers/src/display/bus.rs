@@ -11,6 +11,9 @@ use bailiwick_platform::names::OsStrExt;
 /// asked at once.
 const MOST_REPLIES: u32 = 50_000;
 
+/// The longest path of a socket that the programs of a bus take, in bytes (libdbus, `_DBUS_MAX_SUN_PATH_LENGTH`).
+const LONGEST_PATH: usize = 99;
+
 /// A bus that is about to be started.
 #[derive(Debug)]
 pub(super) struct Bus {
@@ -24,8 +27,19 @@ pub(super) struct Bus {
 
 impl Bus {
     /// Writes the configuration of the bus of a display. It starts the registry of accessible programs, and nothing else.
+    ///
+    /// # Errors
+    /// Those of the file system, and for a folder whose path is too long for the socket of a bus.
     pub fn write(folder: &Path, registry: &Path) -> io::Result<Self> {
         let socket = folder.join("bus");
+        let length = socket.as_os_str().len();
+        if length > LONGEST_PATH {
+            let why = format!(
+                "the path of its bus has {length} bytes, of which {LONGEST_PATH} are possible; a shorter BAILIWICK_HOME or \
+                 XDG_RUNTIME_DIR helps"
+            );
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+        }
         let address = format!("unix:path={}", escape(&socket));
         let services = folder.join("services");
         create_private_dir(&services)?;

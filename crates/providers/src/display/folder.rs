@@ -39,7 +39,7 @@ impl DisplayFolder {
     /// Those of the file system.
     pub fn create(dirs: &Dirs, owner: &Path, number: u16) -> io::Result<Option<Self>> {
         let Some(lock) = take_number(dirs, number)? else { return Ok(None) };
-        let path = owner.join(format!("display-{number}"));
+        let path = owner.join(format!("d{number}"));
         let marks = [&private_folder(dirs), owner].map(|it| it.join(format!("X{number}")));
         let files = DisplayFiles { number, path: path.clone(), marks, _lock: lock };
         let created = Self { number, path, files: Some(files) };
