@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use bailiwick_config::ScopeConfig;
+use bailiwick_config::{ScopeConfig, VisibleInput};
 use bailiwick_contract::{Capability, ErrorCode, Failure, ScopeType, id};
 
 use crate::installation::throwaway::{Throwaway, folder_scope};
@@ -59,6 +59,7 @@ impl ProofInstallation {
             folder_scope("run", &proof.folder, runs, COMMANDS),
             folder_scope("repository", &proof.repository, Preset::Coding.capabilities(), &[]),
             screens(),
+            desk(&proof.folder),
         ])?;
         Ok(proof)
     }
@@ -84,6 +85,25 @@ fn screens() -> ScopeConfig {
     scope.scope_type = ScopeType::Computer;
     scope.roots.clear();
     scope.policy.allow_displays = Some(true);
+    scope
+}
+
+/// The scope of private displays: programs show windows there, which are read and used.
+fn desk(folder: &Path) -> ScopeConfig {
+    let capabilities = vec![
+        Capability::CommandRun,
+        Capability::ProcessManage,
+        Capability::DisplayManage,
+        Capability::AppControl,
+        Capability::WindowRead,
+        Capability::WindowControl,
+        Capability::UiRead,
+        Capability::UiControl,
+        Capability::InputControl,
+    ];
+    let mut scope = folder_scope("desk", folder, capabilities, &["python3 window.py"]);
+    scope.policy.allow_windows = Some(true);
+    scope.policy.visible_input = VisibleInput::Allow;
     scope
 }
 

@@ -5,6 +5,7 @@
 
 mod clients;
 mod code;
+mod desktop;
 mod files;
 mod git;
 mod installation;

@@ -18,7 +18,8 @@ use crate::public_urls::exposures::tried;
 
 use super::installation::{OUTSIDE, ProofInstallation, SECRET};
 use super::{
-    clients, code, commands, files, git, handshakes, over_http, processes, refusals, running, screens, undo,
+    clients, code, commands, desktop, files, git, handshakes, over_http, processes, refusals, running,
+    screens, undo,
 };
 
 /// How long a round trip through a public URL may take.
@@ -93,6 +94,7 @@ fn in_the_throw_away_installation(steps: &mut Steps, proof: &ProofInstallation, 
     commands::commands(steps, &mut child, proof);
     processes::processes(steps, &mut child, proof);
     screens::screens(steps, &mut child, &home.dirs);
+    desktop::desktop(steps, &mut child, proof);
     over_http::over_http(steps, proof);
     steps.group("History");
     steps.step("what was written down", || written(&mut child));

@@ -14,7 +14,7 @@ use crate::installation::runtime;
 use crate::installation::steps::wrong;
 
 /// How long all of it may take; what it left is gone a moment later.
-const TIME: Duration = Duration::from_secs(18);
+const TIME: Duration = Duration::from_secs(30);
 /// How long what was begun may take to end once the user has ended it.
 const END_TIME: Duration = Duration::from_secs(5);
 
