@@ -170,6 +170,21 @@ async fn a_form_is_filled_by_one_request_in_order_and_each_field_is_read_back() 
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_form_of_ten_fields_takes_two_calls() {
+    let mut desktop = Desktop::start("fields", "Fields");
+    let host = service(&desktop, json!({}));
+    let seen = host.data(see(&desktop)).await;
+    let (names, values): (Vec<String>, Vec<String>) =
+        (0..10).map(|at| (format!("\"Field {at}\""), format!("value {at}"))).unzip();
+    let all: Vec<(&str, &str)> =
+        names.iter().map(String::as_str).zip(values.iter().map(String::as_str)).collect();
+    let filled = host.data(fill(&seen, &all)).await;
+    assert_eq!(filled["effect"], "confirmed", "{filled:#}");
+    let expected: Vec<String> = (0..10).map(|at| format!("field {at} value {at}")).collect();
+    assert_eq!(desktop.received(), expected);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_form_of_which_one_field_cannot_be_set_is_not_touched() {
     let mut desktop = Desktop::start("form", "Form");
     let host = service(&desktop, json!({"deniedWindows": [{"title": "*vault*"}]}));

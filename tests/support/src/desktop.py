@@ -391,6 +391,12 @@ elif KIND == "widgets":
     widgets()
 elif KIND == "named":
     named()
+elif KIND == "fields":
+    for at in range(10):
+        made = Gtk.Entry()
+        made.get_accessible().set_name(f"Field {at}")
+        made.connect("changed", lambda it, at=at: say("field", at, it.get_text()))
+        add(made)
 elif KIND == "list":
     add(items)
     rebuild(["1", "2", "3"])
@@ -408,14 +414,14 @@ elif KIND == "question":
     question()
 elif KIND == "login":
     login()
+elif KIND == "twins":
+    twins()
 elif KIND == "ends":
     for label, does in (("Modal", modal), ("Quit", quit_at_once)):
         made = Gtk.Button(label=label)
         made.connect("clicked", lambda _, does=does: does())
         add(made)
 window.show_all()
-elif KIND == "twins":
-    twins()
 GLib.io_add_watch(sys.stdin, GLib.IO_IN | GLib.IO_HUP, told)
 GLib.idle_add(lambda: say("ready") or False, priority=GLib.PRIORITY_LOW)
 Gtk.main()

@@ -61,7 +61,7 @@ pub struct Desktop {
 }
 
 impl Desktop {
-    /// Starts one with a window of a kind, `form`, `widgets`, `named`, `tray`, `list`, `grid`, `pad` or `ends`, and of a title.
+    /// Starts one with a window of a kind, `form`, `fields`, `widgets`, `named`, `tray`, `list`, `grid`, `pad` or `ends`, and of a title.
     pub fn start(kind: &str, title: &str) -> Self {
         Self::with(Toolkit::Gtk3, (kind, title), "1280x720x24", 1)
     }
