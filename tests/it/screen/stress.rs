@@ -3,10 +3,12 @@
 use bailiwick::platform::screen::Rect;
 use serde_json::json;
 
+use super::elements::{see, service};
 use super::jobs;
 use super::policy::pictures_while_a_title_changes;
 use super::scope::ScreenScope;
 use super::toolkits::{a_large_page_of_chromium_is_read_in, a_page_of_chromium_is_read_and_used};
+use support::desktop::Desktop;
 use support::screen::XServer;
 use support::service::data;
 
@@ -50,4 +52,32 @@ async fn a_page_of_chromium_is_read_and_used_and_is_where_it_says() {
 async fn a_page_of_2000_elements_is_read_whole() {
     let (median, late) = a_large_page_of_chromium_is_read_in().await;
     support::system::tell(&format!("ui.see of 1,900 buttons in Chromium: {median:?}, {late:?} (p50, p95)"));
+}
+
+/// Returns the memory that this process has, in KiB.
+fn memory() -> u64 {
+    let text = std::fs::read_to_string("/proc/self/status").expect("the system tells it");
+    let line = text.lines().find(|line| line.starts_with("VmRSS:")).expect("its memory");
+    line.split_whitespace().nth(1).and_then(|it| it.parse().ok()).expect("a number")
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn ten_thousand_observations_take_no_more_memory() {
+    let desktop = Desktop::start("form", "Form");
+    let host = service(&desktop, json!({}));
+    let request = see(&desktop);
+    let descriptors = || std::fs::read_dir("/proc/self/fd").expect("the system tells it").count();
+    let mut before = (0, 0);
+    for round in 0..10_000 {
+        // What is kept has its bound by then.
+        if round == 2_000 {
+            before = (memory(), descriptors());
+        }
+        host.data(request.clone()).await;
+    }
+    let after = (memory(), descriptors());
+    support::system::tell(&format!(
+        "KiB and descriptors after 2,000 observations {before:?}, after 10,000 {after:?}"
+    ));
+    assert!(after.0 < before.0 + (4 << 10) && after.1 <= before.1 + 2, "{before:?} {after:?}");
 }

@@ -1,16 +1,21 @@
-//! The form of each toolkit, by what its program received: GTK 4, Qt, and a page in Chromium. The files beside this one have
-//! GTK 3.
+//! The form of each toolkit, by what its program received: GTK 4, Qt, and a page in Chromium; and a real terminal. The files
+//! beside this one have GTK 3.
 
+use std::fs;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use x11rb::protocol::xproto::{ConnectionExt as _, InputFocus};
 
 use super::elements::{element, lines, press, see};
 use super::scope::refusal;
 use support::desktop::{Desktop, Toolkit};
+use support::needs::require_program;
 use support::patience::{eventually, eventually_some};
 use support::scope::TestScope;
-use support::service::TestService;
+use support::service::{Program, TestService};
+use support::temporary::TemporaryFolder;
 
 /// Starts a service whose scope reads and uses the windows of a desktop, with pointer and keyboard, too.
 fn service(desktop: &Desktop) -> TestService {
@@ -62,6 +67,53 @@ async fn listed(host: &TestService, desktop: &Desktop, texts: &[&str]) -> Value 
         (seen["complete"] == true && texts.iter().all(has)).then_some(seen)
     })
     .await
+}
+
+/// A terminal of its own kind, which shows no elements: what is typed there runs.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_real_terminal_shows_no_element_and_gets_no_input() {
+    require_program("xterm");
+    let desktop = Desktop::start("form", "Form");
+    let folder = TemporaryFolder::new();
+    let received = folder.path().join("received");
+    let sources = desktop.sources();
+    let terminal = Command::new("xterm")
+        .args(["-T", "Shell", "-e", "sh", "-c", "echo ready > received; cat >> received"])
+        .current_dir(folder.path())
+        .env_clear()
+        .env("PATH", "/usr/bin:/bin")
+        .env("HOME", folder.path())
+        .env("DISPLAY", desktop.server.id())
+        .env("XAUTHORITY", sources.authority.as_ref().expect("a cookie"))
+        .stdin(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("xterm starts");
+    let _terminal = Program(terminal);
+    eventually("the terminal runs its program", || {
+        fs::read_to_string(&received).is_ok_and(|it| it == "ready\n")
+    });
+    let window = desktop.window_of("Shell");
+    let number = u32::from_str_radix(window.rsplit_once("/0x").expect("a window").1, 16).expect("a number");
+    let connection = &desktop.client.connection;
+    connection.set_input_focus(InputFocus::PARENT, number, x11rb::CURRENT_TIME).expect("sent");
+    desktop.client.sync();
+    let host = service(&desktop);
+    let seen = host.send(with("ui.see", &window, json!({}))).await;
+    assert_eq!(refusal(&seen).0, "provider_unavailable", "{seen:#}");
+    desktop.rest();
+    for (op, input) in [
+        ("input.type", json!({"text": "x"})),
+        ("input.key", json!({"keys": "enter"})),
+        ("input.click", json!({"point": {"x": 10, "y": 10}, "button": "middle"})),
+    ] {
+        let request = json!({
+            "scope": "app", "op": op, "target": window, "input": input, "options": {"foreground": true},
+        });
+        let answer = host.send(request).await;
+        assert_eq!(refusal(&answer), ("permission_denied", "screen", "terminal-windows"), "{answer:#}");
+    }
+    assert_eq!(fs::read_to_string(&received).expect("it is there"), "ready\n");
 }
 
 /// Looks at what is the same in every toolkit: roles, names and values, and that nothing is read of a secret.
