@@ -9,6 +9,7 @@ import errno
 import fcntl
 import os
 import platform
+import re
 import select
 import signal
 import socket
@@ -124,8 +125,9 @@ class Run:
         self.status, self.calls, self.cut, self.output = None, 0, None, ""
 
 
-def run(words, environment, below, kill_at=None, fail=None, reads=False):
+def run(words, environment, below, kill_at=None, fail=None, reads=False, only=""):
     """Runs a program, and counts its calls that change something below one of some folders, with `reads` also those that look there.
+    With `only`, a pattern, those count whose name and path have it.
 
     Right before the call `kill_at` the program gets SIGKILL. `fail` is a function of the number of a call and the call, which
     returns the error that it ends with, or None.
@@ -168,7 +170,7 @@ def run(words, environment, below, kill_at=None, fail=None, reads=False):
                     waiting.unregister(reader)
                     open_ends.discard(reader)
             elif events & select.POLLIN:
-                answer(listener, process, done, below, kill_at, fail, reads)
+                answer(listener, process, done, below, kill_at, fail, reads, only)
             else:
                 # Nobody lives any more who could ask.
                 waiting.unregister(listener)
@@ -180,7 +182,7 @@ def run(words, environment, below, kill_at=None, fail=None, reads=False):
     return done
 
 
-def answer(listener, process, done, below, kill_at, fail, reads):
+def answer(listener, process, done, below, kill_at, fail, reads, only):
     raw = bytearray(80)
     try:
         fcntl.ioctl(listener, RECEIVE, raw)
@@ -190,7 +192,8 @@ def answer(listener, process, done, below, kill_at, fail, reads):
     call, error = Call(raw), None
     if reads or call.changes():
         path = call.path()
-        if any(path == it or path.startswith(it + "/") for it in below):
+        is_below = any(path == it or path.startswith(it + "/") for it in below)
+        if is_below and re.search(only, f"{call.name} {path}"):
             done.calls += 1
             if done.calls == kill_at:
                 done.cut = f"{call.name} {path}"

@@ -11,8 +11,13 @@ use crate::source::repository;
 use crate::temporary::TemporaryFolder;
 
 /// Runs a drill with the program, in a folder of its own, and prints what it measured.
-#[expect(clippy::print_stdout, reason = "figures are what a drill is for")]
 pub fn run_drill(name: &str, programs: &[&str]) {
+    run_drill_with(name, programs, &[]);
+}
+
+/// As [`run_drill`], with more arguments.
+#[expect(clippy::print_stdout, reason = "figures are what a drill is for")]
+fn run_drill_with(name: &str, programs: &[&str], more: &[&str]) {
     if programs.iter().any(|program| lacks_program(program)) {
         return;
     }
@@ -20,11 +25,29 @@ pub fn run_drill(name: &str, programs: &[&str]) {
     let ran = Command::new(repository().join("tests/drills").join(name))
         .arg(env!("CARGO_BIN_EXE_bailiwick"))
         .arg(folder.path().join("drill"))
+        .args(more)
         .output()
         .expect("python3 runs it");
     let printed = String::from_utf8_lossy(&ran.stdout);
     println!("{printed}");
     assert!(ran.status.success(), "{printed}\n{}", String::from_utf8_lossy(&ran.stderr));
+}
+
+/// Has each call with the pattern fail in requests that the drill knows by their names.
+#[cfg(target_os = "linux")]
+fn fail_calls(pattern: &str, cases: &[&str]) {
+    let mode = format!("errors:{pattern}");
+    run_drill_with("cuts", &["python3"], &[&[&*mode, "1"], cases].concat());
+}
+
+// Linux asks about system calls (seccomp).
+#[cfg(target_os = "linux")]
+#[test]
+fn folders_that_were_made_for_a_write_go_if_it_fails() {
+    fail_calls(
+        "(fsync .*/scope|(openat2|newfstatat|fstat) .*/new(/deep)?(/new.txt)?)$",
+        &["write with parents"],
+    );
 }
 
 #[test]

@@ -237,34 +237,52 @@ impl WritablePath {
     /// Opens the folder, and makes it and those above it where they are missing.
     ///
     /// Links on the way are followed and judged; a link that leads nowhere is not filled in.
-    /// Returns also the number of folders that were made.
+    /// Returns also the number of folders that were made; if it fails, they are removed again.
     ///
     /// # Errors
     /// As [`PermittedPath::open_dir`].
     pub fn open_or_make_dir(&self) -> Result<(WritableDir, Self, usize), Failure> {
         let (mut dir, mut path) = self.root_folder().open_dir()?;
-        let mut made = 0;
+        let mut made: Vec<(WritableDir, &OsStr)> = Vec::new();
         for name in self.rel().components() {
             let name = OsStr::from_bytes(name);
-            let next = path.child(name)?;
-            let opened = match next.open_dir() {
-                Err(failure) if failure.code == ErrorCode::NotFound => {
-                    match dir.make_dir(name) {
-                        Ok(()) => {
-                            dir.sync().map_err(|error| file_failure(&error, &next))?;
-                            made += 1;
-                        }
-                        // Someone else made it, or a link that leads nowhere has the name.
-                        Err(FileError::Exists) => {}
-                        Err(error) => return Err(file_failure(&error, &next)),
-                    }
-                    next.open_dir()
-                }
-                other => other,
-            };
-            (dir, path) = opened?;
+            let opened = path.child(name).and_then(|next| next.open_or_make_in(&dir, name));
+            let (next, next_path, is_new) = opened.inspect_err(|_| {
+                // Someone else may use them by now; then they stay.
+                let _ = made.iter().rev().try_for_each(|(above, name)| above.remove_dir(name));
+            })?;
+            let above = std::mem::replace(&mut dir, next);
+            path = next_path;
+            if is_new {
+                made.push((above, name));
+            }
         }
-        Ok((dir, path, made))
+        Ok((dir, path, made.len()))
+    }
+
+    /// Opens the folder that has the `name` in an open one. Returns also whether it was made for that.
+    fn open_or_make_in(
+        &self,
+        above: &WritableDir,
+        name: &OsStr,
+    ) -> Result<(WritableDir, Self, bool), Failure> {
+        match self.open_dir() {
+            Err(failure) if failure.code == ErrorCode::NotFound => {}
+            other => return other.map(|(dir, path)| (dir, path, false)),
+        }
+        let failed = |error: FileError| file_failure(&error, self);
+        let is_new = match above.make_dir(name) {
+            Ok(()) => true,
+            // Someone else made it, or a link that leads nowhere has the name.
+            Err(FileError::Exists) => false,
+            Err(error) => return Err(failed(error)),
+        };
+        let synced = if is_new { above.sync().map_err(failed) } else { Ok(()) };
+        let opened = synced.and_then(|()| self.open_dir());
+        if is_new && opened.is_err() {
+            let _ = above.remove_dir(name);
+        }
+        opened.map(|(dir, path)| (dir, path, is_new))
     }
 
     /// Opens the folder that holds the path, and returns the last name, as [`PermittedPath::open_parent`]. For creating,

@@ -211,6 +211,28 @@ fn a_new_folder_goes_again_with_those_that_were_made_for_it() {
 }
 
 #[test]
+fn folders_that_were_made_for_what_does_not_come_back_go_again() {
+    let world = TestScope::new().host();
+    let root = world.root();
+    write(&root.join("a/b/c/x.txt"), "x");
+    let removed =
+        done(&world.service, json!({"op": "file.delete", "target": "a/b/c", "options": {"recursive": true}}));
+    fs::remove_dir_all(root.join("a")).expect("own folder");
+    let parts = fs::read_dir(world.dirs.state.join("versions/whole")).expect("it is there").flatten();
+    let mut things = parts.map(|part| part.path().join("thing-0"));
+    let thing = things.find(|thing| thing.exists()).expect("it is kept");
+    let aside = world.dirs.state.join("aside");
+    fs::rename(&thing, &aside).expect("it is there");
+    let undo = json!({"op": "file.restore", "input": {"undoId": removed["undoId"]}});
+    let refused = call(&world.service, undo.clone());
+    assert_eq!(refused["error"]["code"], "not_found", "{refused}");
+    assert_eq!(fs::read_dir(&root).expect("it is there").count(), 0, "{refused}");
+    fs::rename(&aside, &thing).expect("it is free");
+    done(&world.service, undo);
+    assert_eq!(fs::read_to_string(root.join("a/b/c/x.txt")).expect("it is back"), "x");
+}
+
+#[test]
 fn a_batch_that_fails_takes_new_folders_back() {
     let world = TestScope::new();
     let (service, root) = (world.boot(), world.root());

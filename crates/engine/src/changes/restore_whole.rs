@@ -2,9 +2,9 @@
 
 use crate::registry::Context;
 use bailiwick_contract::{Failure, RawPath};
-use bailiwick_policy::{Permit, PermittedPath};
+use bailiwick_policy::{Permit, PermittedPath, WritablePath};
 use bailiwick_providers::file::{
-    FileLocation, Locks, Site, Slot, WholeTree, find_place, put_aside, put_back,
+    FileLocation, Locks, Site, Slot, WholeTree, find_place, put_aside, put_back, remove_empty_folders,
 };
 use bailiwick_providers::versions::{FoundRecord, Location, Relocation, StoredFile, VersionStore};
 
@@ -65,7 +65,8 @@ pub fn restore_whole(
         .collect();
     let locks = Locks::below(&cx.service.dirs.state);
     let _held = locks.take(&opened, &cx.cancel)?;
-    let steps = work_out(cx, permit, found, places, &times)?;
+    let mut made = MadeFolders::default();
+    let steps = work_out(cx, permit, found, places, &times, &mut made)?;
     let files = restored(&steps);
     let names: Vec<&str> = files.iter().take(8).map(|file| file.path.as_str()).collect();
     cx.summarize(format!("{} restored: {}", files.len(), names.join(", ")));
@@ -93,7 +94,20 @@ pub fn restore_whole(
         done.push(step);
     }
     let ((), undo_id) = undo.settle(result)?;
+    made.0.clear();
     Ok(RestoreOutput { files, undo_id, more_files: None, dry_run })
+}
+
+/// The folders that are made for what comes back, by the paths that are in them. They go if it does not come back.
+#[derive(Default)]
+struct MadeFolders(Vec<(WritablePath, usize)>);
+
+impl Drop for MadeFolders {
+    fn drop(&mut self) {
+        for (path, count) in self.0.iter().rev() {
+            remove_empty_folders(path.parent(), *count);
+        }
+    }
 }
 
 /// Returns whether a change has left something that can be taken back.
@@ -129,6 +143,7 @@ fn work_out(
     found: &FoundRecord,
     places: Vec<Site>,
     times: &[(PermittedPath, i64)],
+    made: &mut MadeFolders,
 ) -> Result<Vec<Step>, Failure> {
     let dry_run = permit.common().dry_run;
     let mut places = places.into_iter();
@@ -166,7 +181,11 @@ fn work_out(
                 drop(path);
                 None
             }
-            (Some(Site::Missing(path)), _) => Some(RestoreSite::Place(find_place(&path, true)?)),
+            (Some(Site::Missing(path)), _) => {
+                let place = find_place(&path, true)?;
+                made.0.push((place.path.clone(), place.made_folders));
+                Some(RestoreSite::Place(place))
+            }
             (None, _) | (Some(Site::Place(_)), Location::Kept(_)) => {
                 aside += 1;
                 Some(RestoreSite::Aside(aside - 1))

@@ -191,8 +191,8 @@ fn step_forward(
             synced.map(|()| StepResult { path, warnings: warning.into_iter().collect() })
         }
         Step::Rename { from, to, version } => {
-            let to = open(to)?;
             check(&from, &version, cancel)?;
+            let to = open(to)?;
             let renamed = from.dir.rename_to_free(&from.name, &to.dir, &to.name);
             if let Err(error) = renamed {
                 remove_made_folders(&to);
@@ -263,8 +263,12 @@ fn roll_back(undo: Vec<Undo>, held: &LockGuards) -> Vec<String> {
 
 /// Removes the folders that were made for a file, if they are empty.
 pub fn remove_made_folders(place: &FileLocation) {
-    let mut folder = place.path.parent();
-    for _ in 0..place.made_folders {
+    remove_empty_folders(place.path.parent(), place.made_folders);
+}
+
+/// Removes so many empty folders: the one of a path, and those above it.
+pub fn remove_empty_folders(mut folder: Option<WritablePath>, count: usize) {
+    for _ in 0..count {
         let Some(path) = folder else { return };
         let Ok((dir, name, _)) = path.open_parent() else { return };
         // Someone else may use it by now; then it stays.

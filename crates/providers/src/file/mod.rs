@@ -25,7 +25,7 @@ mod window;
 pub use aside::{
     KeepFunction, MAX_PLAIN_BYTES, ReplacedContent, Slot, WholeTree, cannot_undo, put_aside, put_back,
 };
-pub use batch::{Site, Step, StepResult, perform, remove_made_folders};
+pub use batch::{Site, Step, StepResult, perform, remove_empty_folders, remove_made_folders};
 pub use change::{CurrentFile, KnownContent, current};
 pub use image::{MAX_IMAGE_BYTES, image_type};
 pub use locks::{LockGuards, Locks};

@@ -6,7 +6,7 @@ use bailiwick_contract::{ErrorCode, Failure};
 use bailiwick_platform::fs::{Dir, FileError, FileKind, Stat, WritableDir};
 use bailiwick_policy::{PermittedPath, WritablePath, file_failure};
 
-use super::is_temporary;
+use super::{is_temporary, remove_empty_folders};
 
 /// How often a link that changes under way is followed again.
 const RETRIES: usize = 4;
@@ -111,30 +111,27 @@ pub fn rest_of<'a>(path: &'a str, folder: &str) -> Option<&'a str> {
 
 /// Finds the place that a write to `path` means: where links lead, judged on the way.
 ///
-/// With `create_parents`, folders that are missing are made.
+/// With `create_parents`, folders that are missing are made; if it fails, they are removed again.
 ///
 /// # Errors
 /// Those of the path door.
 pub fn find_place(path: &WritablePath, create_parents: bool) -> Result<FileLocation, Failure> {
     let mut path = path.clone();
-    let mut made_folders = 0;
     for _ in 0..=RETRIES {
-        let mut place = match FileLocation::of(&path) {
+        let (place, made_folders) = match FileLocation::of(&path) {
             Err(failure) if failure.code == ErrorCode::NotFound && create_parents => {
-                if let Some(folder) = path.parent() {
-                    made_folders += folder.open_or_make_dir()?.2;
-                }
-                FileLocation::of(&path)?
+                let made = path.parent().map(|folder| folder.open_or_make_dir()).transpose()?;
+                (FileLocation::of(&path), made.map_or(0, |(_, _, made)| made))
             }
             Err(failure) if failure.code == ErrorCode::NotFound => {
                 return Err(failure.hint("Set `options.createParents` to true to make missing folders."));
             }
-            other => other?,
+            other => (other, 0),
         };
-        place.made_folders = made_folders;
-        match place.stat()? {
-            Some(stat) if stat.kind == FileKind::Symlink => path = place.path.follow()?,
-            _ => return Ok(place),
+        let place = place.and_then(|place| Ok((place.stat()?, FileLocation { made_folders, ..place })));
+        match place.inspect_err(|_| remove_empty_folders(path.parent(), made_folders))? {
+            (Some(stat), place) if stat.kind == FileKind::Symlink => path = place.path.follow()?,
+            (_, place) => return Ok(place),
         }
     }
     Err(file_failure(&FileError::Symlink, &path))

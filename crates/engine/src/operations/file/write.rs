@@ -203,7 +203,20 @@ pub fn write(cx: &Context, permit: &Permit, request: &WriteRequest<'_>) -> Resul
         }
         other => other?,
     };
-    let before = changes::read(&place, &cx.cancel);
+    write_at(cx, permit, request, mode, &place).inspect_err(|_| remove_made_folders(&place))
+}
+
+/// Writes to a place, for which folders may have been made.
+fn write_at(
+    cx: &Context,
+    permit: &Permit,
+    request: &WriteRequest<'_>,
+    mode: Option<u32>,
+    place: &FileLocation,
+) -> Result<Output, Failure> {
+    let dry_run = permit.common().dry_run;
+    let bytes = request.content.len() as u64;
+    let before = changes::read(place, &cx.cancel);
     let version = content_version(&sha256_hex(request.content));
     let replacement = Replacement {
         content: request.content,
@@ -226,7 +239,7 @@ pub fn write(cx: &Context, permit: &Permit, request: &WriteRequest<'_>) -> Resul
         after: Side { text: new.content(), version: &version },
         regions: Vec::new(),
     });
-    refuse_redaction_mark(&place, request.content, before.as_ref().map(|(_, before)| &before.content[..]))?;
+    refuse_redaction_mark(place, request.content, before.as_ref().map(|(_, before)| &before.content[..]))?;
     let shown = place.path.shown();
     let refuse_unknown = |version: Option<&str>| match version {
         Some(version) if request.if_version.is_none() && !request.overwrite => {
@@ -241,17 +254,16 @@ pub fn write(cx: &Context, permit: &Permit, request: &WriteRequest<'_>) -> Resul
     let done = around(cx, permit, request.check, subject.as_slice(), || {
         let mut keep = |change: &ReplacedContent<'_>| {
             refuse_unknown(change.old_version)?;
-            keep(&mut undo, cx, &place, before.as_ref(), change)
+            keep(&mut undo, cx, place, before.as_ref(), change)
         };
-        let held = Locks::below(&cx.service.dirs.state).take(&[&place], &cx.cancel)?;
-        let replaced = replace_held(&place, &replacement, &mut keep, &held, &cx.cancel)?;
+        let held = Locks::below(&cx.service.dirs.state).take(&[place], &cx.cancel)?;
+        let replaced = replace_held(place, &replacement, &mut keep, &held, &cx.cancel)?;
         if !dry_run {
             changes::has_written(cx, permit, shown.clone(), &replaced.version);
         }
         Ok(replaced)
     });
-    let settled = undo.settle(done).inspect_err(|_| remove_made_folders(&place));
-    let ((replaced, mut syntax), undo_id) = settled?;
+    let ((replaced, mut syntax), undo_id) = undo.settle(done)?;
     for warning in &replaced.warnings {
         cx.warn(warning.clone());
     }

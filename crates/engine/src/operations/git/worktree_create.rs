@@ -3,6 +3,7 @@
 use crate::registry::prelude::*;
 use bailiwick_contract::{ErrorCode, FOR_USER, RawPath, SCOPE};
 use bailiwick_policy::{InputPath, WritablePath};
+use bailiwick_providers::file::remove_empty_folders;
 use bailiwick_providers::git::{
     CheckOut, Git, Hash, Revision, add, branch_exists, filtered, opened_elsewhere, resolve, shows_as_new,
 };
@@ -156,15 +157,11 @@ async fn make(
     place: &WritablePath,
     what: &CheckOut,
 ) -> Result<(), Failure> {
-    let (_, place, made) = place.open_or_make_dir()?;
+    let (_, place, made_folders) = place.open_or_make_dir()?;
     let folder = place.on_disk()?;
     if let Err(failure) = add(git, &folder, what).await {
-        // Git takes back what it wrote. The folder goes only if it is empty and was made here.
-        if made > 0
-            && let Ok((parent, name, _)) = place.open_parent()
-        {
-            let _ = parent.remove_dir(&name);
-        }
+        // Git takes back what it wrote.
+        remove_empty_folders(Some(place), made_folders);
         return Err(failure);
     }
     let new = open_work_tree(cx, permit, &place).await?;
