@@ -50,6 +50,24 @@ fn folders_that_were_made_for_a_write_go_if_it_fails() {
     );
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn what_is_not_known_to_be_on_the_disk_is_taken_back() {
+    let cases = [
+        "write",
+        "mkdir",
+        "move",
+        "move over a file",
+        "move over a folder",
+        "copy",
+        "copy over a file",
+        "copy a folder",
+        "copy over a folder",
+        "delete a folder",
+    ];
+    fail_calls("fsync .*/(scope|whole/.*)$", &cases);
+}
+
 #[test]
 fn every_drill_is_run_by_a_test_of_the_set_stress_and_described() {
     let read = |path: &str| fs::read_to_string(repository().join(path)).expect("there");

@@ -279,11 +279,17 @@ pub fn put_back(
         place.dir.sync_below().map_err(failed)?;
         place.dir.rename_to_free(temporary, &place.dir, &place.name).map_err(failed)
     });
+    let done = done.and_then(|()| {
+        place.dir.sync().map_err(|error| {
+            // What is not known to be on the disk is not done.
+            let _ = place.dir.rename_to_free(&place.name, &place.dir, temporary);
+            failed(error)
+        })
+    });
     if done.is_err() {
-        discard(&place.dir, temporary, whole.stat.kind);
+        named.discard(&place.dir);
         return done;
     }
-    place.dir.sync().map_err(failed)?;
     // It is back; what stays aside goes when it is old.
     discard(&slot.dir, &slot.name, whole.stat.kind);
     Ok(())

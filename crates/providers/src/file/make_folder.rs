@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 
 use bailiwick_contract::{Cancel, Failure};
-use bailiwick_platform::fs::{FileError, FileKind, RelPath};
+use bailiwick_platform::fs::{FileError, RelPath};
 use bailiwick_platform::names::OsStrExt;
 use bailiwick_policy::PermittedPath;
 
@@ -58,9 +58,8 @@ pub fn make_folders(
             failed(error)
         })
     })();
-    if made.is_err() && place.dir.stat(&named.name).is_ok_and(|stat| stat.kind == FileKind::Dir) {
-        // What stays is removed by a sweep.
-        let _ = place.dir.remove_tree(&named.name);
+    if made.is_err() {
+        named.discard(&place.dir);
     }
     made
 }

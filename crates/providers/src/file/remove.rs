@@ -72,9 +72,16 @@ pub fn remove(
         let aside = TemporaryName::new(locks.folder(), place.dir.id(), &place.path.shown())?;
         let version = facts_version(&stat);
         let warning = take_away(place, &aside, &ExistingFile { stat, version, file: None }, cancel)?;
-        let failed = |error: FileError| place.failure(&error);
-        place.dir.remove_file(&aside.name).map_err(failed)?;
-        place.dir.sync().map_err(failed)?;
+        if let Err(error) = place.dir.sync() {
+            // What is not known to be on the disk is not done.
+            let _ = place.dir.rename_to_free(&aside.name, &place.dir, &place.name);
+            return Err(place.failure(&error));
+        }
+        aside.discard(&place.dir);
+        if stat.kind != FileKind::File {
+            // Whose lock is gone, a sweep only finds if it is a file.
+            let _ = place.dir.sync();
+        }
         return Ok(RemovalResult { stat, counts: whole.counts, warning });
     };
     remove_tree(place, survey, &mut counts, cancel).map_err(|failure| {

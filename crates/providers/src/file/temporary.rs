@@ -60,6 +60,8 @@ pub(crate) struct TemporaryName {
     pub(crate) name: OsString,
     lock: PathBuf,
     _lock: FileLock,
+    /// Whether something still has the name when the value goes.
+    is_left: bool,
 }
 
 impl TemporaryName {
@@ -71,7 +73,7 @@ impl TemporaryName {
         let taken = FileLock::try_take(&names, &id).ok().flatten().and_then(|lock| {
             let path = names.join(&id);
             let name = format!("{START}{id}{END}").into();
-            let taken = Self { name, lock: path, _lock: lock };
+            let taken = Self { name, lock: path, _lock: lock, is_left: false };
             // Before anything has the name: a lock that says nothing is not needed by anybody.
             let note = LockNote { folder: Some(folder), place: place.to_owned() };
             std::fs::write(&taken.lock, note.text()).ok().map(|()| taken)
@@ -80,6 +82,16 @@ impl TemporaryName {
             Failure::new(ErrorCode::ProviderUnavailable, "Bailiwick's lock files cannot be used")
                 .hint("Check the permissions of Bailiwick's state folder.")
         })
+    }
+
+    /// Removes what has the name. What cannot be removed is left to a sweep, which knows it by its lock.
+    pub(crate) fn discard(mut self, dir: &WritableDir) {
+        let removed = match dir.stat(&self.name) {
+            Ok(stat) if stat.kind == FileKind::Dir => dir.remove_tree(&self.name),
+            Ok(_) => dir.remove_file(&self.name),
+            Err(error) => Err(error),
+        };
+        self.is_left = !matches!(removed, Ok(()) | Err(FileError::NotFound));
     }
 }
 
@@ -115,7 +127,9 @@ impl LockNote {
 impl Drop for TemporaryName {
     #[expect(clippy::disallowed_methods, reason = "the file is Bailiwick's own, in its state folder")]
     fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.lock);
+        if !self.is_left {
+            let _ = std::fs::remove_file(&self.lock);
+        }
     }
 }
 

@@ -16,6 +16,7 @@ use super::aside::{
 use super::remove::{remove_tree, untouched};
 use super::replace::IfExists;
 use super::temporary::{TemporaryName, is_temporary, sweep, temporary_name};
+use super::trade::keep_both;
 use super::tree::{AT_ONCE, Counts, Folder, Survey};
 use super::version::{content_version, hash_file};
 use super::{CopySource, FileLocation, Locks};
@@ -74,30 +75,22 @@ pub fn rename(
     let slot =
         keep(&ReplacedContent { old: old.as_ref(), new: Some(&new), old_version: None, new_version: None })?;
     let at = (&from.dir, &*from.name);
-    match (&old, slot) {
-        (Some(old), Some(slot)) if old.survey.is_some() => {
-            commit(at, to, Some(old))?;
-            // The old folder has the old name now.
-            put_exchanged_aside(from, to, old, &slot, cancel)?;
-        }
-        (Some(old), slot) => {
-            if let Some(slot) = slot {
-                save_aside(to, old, &slot, cancel)?;
-            }
-            commit(at, to, Some(old))?;
-            if let Some(survey) = &old.survey {
-                remove_tree(from, survey, &mut Counts::default(), cancel)?;
-            }
-        }
-        (None, _) => commit(at, to, None)?,
+    let Some(old) = &old else {
+        commit(at, to, None)?;
+        let back = || to.dir.rename_to_free(&to.name, &from.dir, &from.name);
+        return sync_names(&[from, to], back).map(|()| done);
+    };
+    let Some(survey) = &old.survey else {
+        replace_by_move(from, to, old, slot, locks, cancel)?;
+        return Ok(done);
+    };
+    commit(at, to, Some(old))?;
+    sync_names(&[from, to], || from.dir.exchange(&from.name, &to.dir, &to.name, &temporary_name()))?;
+    // The old folder has the old name now.
+    match slot {
+        Some(slot) => put_exchanged_aside(from, to, old, &slot, cancel)?,
+        None => remove_tree(from, survey, &mut Counts::default(), cancel)?,
     }
-    from.dir.sync().and_then(|()| to.dir.sync()).map_err(|error| {
-        // What is not known to be on the disk is not done.
-        if old.is_none() {
-            let _ = to.dir.rename_to_free(&to.name, &from.dir, &from.name);
-        }
-        to.failure(&error)
-    })?;
     Ok(done)
 }
 
@@ -147,17 +140,70 @@ pub fn copy(
         cancel.check()?;
         commit_copy(to, temporary, old.as_ref(), keep, cancel)
     });
-    if result.is_err() || old.as_ref().is_some_and(|old| old.survey.is_some()) {
-        // What has the temporary name now is our own copy, or the folder that it has replaced, which was looked through
-        // and is kept, or is not wanted any more. What stays is removed by nobody but costs only space.
-        let _ = match stat.kind {
-            FileKind::Dir => to.dir.remove_tree(temporary),
-            _ => to.dir.remove_file(temporary),
-        };
+    if result.is_err() || old.is_some() {
+        // What has the temporary name now is our own copy, or what it has replaced, which was looked through and is kept,
+        // or is not wanted any more.
+        named.discard(&to.dir);
     }
-    result?;
-    to.dir.sync().map_err(|error| to.failure(&error))?;
-    Ok(done)
+    result.map(|()| done)
+}
+
+/// Moves to the name of a file or link, which stays as it is if that fails.
+fn replace_by_move(
+    from: &FileLocation,
+    to: &FileLocation,
+    old: &WholeTree,
+    slot: Option<Slot>,
+    locks: &Locks,
+    cancel: &Cancel,
+) -> Result<(), Failure> {
+    if let Some(slot) = &slot {
+        save_aside(to, old, slot, cancel)?;
+    }
+    // What is replaced has a second name until the new one is on the disk, where the file system knows such names.
+    let second = TemporaryName::new(locks.folder(), to.dir.id(), &to.path.shown())?;
+    let linked = match to.dir.link(&to.name, &to.dir, &second.name) {
+        Err(FileError::CrossDevice) => Ok(()),
+        linked => linked.map_err(|error| to.failure(&error)),
+    };
+    let moved = linked.and_then(|()| commit((&from.dir, &from.name), to, Some(old))).and_then(|()| {
+        sync_names(&[from, to], || {
+            if to.dir.stat(&second.name).is_ok() {
+                to.dir.rename_to_free(&to.name, &from.dir, &from.name)?;
+                to.dir.rename_to_free(&second.name, &to.dir, &to.name)?;
+            }
+            Ok(())
+        })
+    });
+    if moved.is_err() {
+        keep_replaced(to, &second.name, old, slot.as_ref());
+    }
+    second.discard(&to.dir);
+    moved
+}
+
+/// Waits until names are on the disk. What is not known to be there is not done: `back` takes it back.
+fn sync_names(places: &[&FileLocation], back: impl FnOnce() -> Result<(), FileError>) -> Result<(), Failure> {
+    for place in places {
+        if let Err(error) = place.dir.sync() {
+            let _ = back();
+            return Err(place.failure(&error));
+        }
+    }
+    Ok(())
+}
+
+/// Deals with a file or link that was to be replaced, after that has failed. If it has its name again, nothing of it is kept
+/// aside; if not, it gets a name beside it.
+fn keep_replaced(to: &FileLocation, temporary: &OsStr, old: &WholeTree, slot: Option<&Slot>) {
+    let has_it = |name: &OsStr| to.dir.stat(name).is_ok_and(|stat| stat.id == old.stat.id);
+    if has_it(&to.name) {
+        if let Some(slot) = slot {
+            let _ = slot.dir.remove_file(&slot.name);
+        }
+    } else if has_it(temporary) {
+        keep_both(&to.dir, temporary, &to.name);
+    }
 }
 
 /// Returns a finished copy its name, after what has it was kept.
@@ -179,25 +225,50 @@ fn commit_copy(
     };
     let slot =
         keep(&ReplacedContent { old, new: Some(&new), old_version: None, new_version: version.as_deref() })?;
-    let (Some(old), Some(slot)) = (old, slot) else { return commit((&to.dir, temporary), to, old) };
+    let Some(old) = old else {
+        commit((&to.dir, temporary), to, None)?;
+        return sync_names(&[to], || to.dir.rename_to_free(&to.name, &to.dir, temporary));
+    };
+    let exchange = || match old.survey.is_some() {
+        true => to.dir.exchange(temporary, &to.dir, &to.name, &temporary_name()).map(|()| true),
+        false => to.dir.exchange_at_once(temporary, &to.dir, &to.name),
+    };
+    let trade = || match exchange().map_err(failed)? {
+        true => sync_names(&[to], || exchange().map(drop)),
+        // Nothing else replaces a file at once, and what it replaces cannot come back then.
+        false => {
+            commit((&to.dir, temporary), to, Some(old))?;
+            to.dir.sync().map_err(failed)
+        }
+    };
+    let Some(slot) = slot else {
+        return trade().inspect_err(|_| keep_replaced(to, temporary, old, None));
+    };
     if old.survey.is_none() {
-        save_aside(to, old, &slot, cancel)?;
-        return commit((&to.dir, temporary), to, Some(old));
+        return save_aside(to, old, &slot, cancel)
+            .and_then(|()| trade())
+            .inspect_err(|_| keep_replaced(to, temporary, old, Some(&slot)));
     }
     check_keepable(to, old)?;
     // By way of the slot: at every moment the old folder has its name, or is where it is kept.
     match to.dir.rename_to_free(temporary, &slot.dir, &slot.name) {
         Ok(()) => {
-            let swapped = slot.dir.exchange(&slot.name, &to.dir, &to.name, &temporary_name());
-            if swapped.is_err() {
+            let exchange = || slot.dir.exchange(&slot.name, &to.dir, &to.name, &temporary_name());
+            let swapped = exchange().and_then(|()| {
+                slot.dir.sync().and_then(|()| to.dir.sync()).inspect_err(|_| {
+                    // What is not known to be on the disk is not done.
+                    let _ = exchange();
+                })
+            });
+            if swapped.is_err() && !slot.dir.stat(&slot.name).is_ok_and(|stat| stat.id == old.stat.id) {
                 // Our own copy goes where it is removed.
                 let _ = slot.dir.rename_to_free(&slot.name, &to.dir, temporary);
             }
-            swapped.and_then(|()| slot.dir.sync()).map_err(failed)
+            swapped.map_err(failed)
         }
         Err(FileError::CrossDevice) => {
             copy_aside(to, old, &slot, cancel)?;
-            commit((&to.dir, temporary), to, Some(old))
+            trade().inspect_err(|_| keep_replaced(to, temporary, old, None))
         }
         Err(error) => Err(failed(error)),
     }
@@ -214,8 +285,15 @@ fn put_exchanged_aside(
     let failed = |error: FileError| to.failure(&error);
     let put = check_keepable(to, old).and_then(|()| {
         match move_entry((&from.dir, &from.name), old, (&slot.dir, &slot.name)) {
+            Ok(()) => {
+                return slot.dir.sync().and_then(|()| from.dir.sync()).map_err(|error| {
+                    // What is not known to be on the disk is not done.
+                    let _ = move_entry((&slot.dir, &slot.name), old, (&from.dir, &from.name));
+                    failed(error)
+                });
+            }
             Err(FileError::CrossDevice) => {}
-            other => return other.and_then(|()| slot.dir.sync()).map_err(failed),
+            Err(error) => return Err(failed(error)),
         }
         let Some(survey) = &old.survey else { return Ok(()) };
         let source = Source::Kept(&from.dir, &from.name);
