@@ -68,6 +68,14 @@ fn what_is_not_known_to_be_on_the_disk_is_taken_back() {
     fail_calls("fsync .*/(scope|whole/.*)$", &cases);
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_call_that_fails_at_a_temporary_name_leaves_nothing_there() {
+    let cases =
+        ["undo of a command", "undo of an undo of a command", "move over a file", "copy over a folder"];
+    fail_calls("(unlinkat|newfstatat|renameat2) .*/[.]bailiwick-", &cases);
+}
+
 #[test]
 fn every_drill_is_run_by_a_test_of_the_set_stress_and_described() {
     let read = |path: &str| fs::read_to_string(repository().join(path)).expect("there");

@@ -173,29 +173,33 @@ impl Restoration<'_> {
                 continue;
             }
             dir.rename_to_free(name, dir, aside).map_err(failed)?;
-            self.drop_old(step, dir, aside, |dir| dir.rename_to_free(aside, dir, name).map(|()| true))?;
+            self.drop_old(step, dir, aside, || dir.rename_to_free(aside, dir, name))?;
         }
         Ok(())
     }
 
-    /// Removes what has lost its name, if it is what was expected; else it gets its name again by `give_back`.
+    /// Removes what has lost its name, if it is what was expected; else, or if that fails, it gets its name again by
+    /// `give_back`.
     fn drop_old(
         &self,
         step: &RestoreStep,
         dir: &WritableDir,
         old: &OsStr,
-        give_back: impl FnOnce(&WritableDir) -> Result<bool, FileError>,
+        give_back: impl FnOnce() -> Result<(), FileError>,
     ) -> Result<(), Failure> {
         let facts = |node: &Node| (node.stat.kind, node.stat.id, node.stat.size, node.stat.modified_ns);
         let expected = step.now.as_ref().map(|now| (facts(now), &now.link));
-        let found = look(dir, old).map_err(|error| self.failure(step, &error))?;
-        if found.as_ref().map(|found| (facts(found), &found.link)) != expected {
-            if give_back(dir).is_err() {
-                keep_both(dir, old, step.change.path.file_name().unwrap_or_default());
+        let dropped = match look(dir, old) {
+            Ok(found) if found.as_ref().map(|found| (facts(found), &found.link)) == expected => {
+                dir.remove_file(old).map_err(|error| self.failure(step, &error))
             }
-            return Err(self.changed(step));
+            Ok(_) => Err(self.changed(step)),
+            Err(error) => Err(self.failure(step, &error)),
+        };
+        if dropped.is_err() && give_back().is_err() {
+            keep_both(dir, old, step.change.path.file_name().unwrap_or_default());
         }
-        dir.remove_file(old).map_err(|error| self.failure(step, &error))
+        dropped
     }
 
     /// Makes what was there before.
@@ -298,9 +302,12 @@ impl Restoration<'_> {
             false => dir.rename_to_free(temporary, dir, name).map(|()| true),
         };
         match named {
-            Ok(true) if has_old => {
-                self.drop_old(step, dir, temporary, |dir| dir.exchange_at_once(name, dir, temporary))
-            }
+            Ok(true) if has_old => self.drop_old(step, dir, temporary, || {
+                dir.exchange_at_once(name, dir, temporary)?;
+                // What it has now is our own.
+                let _ = dir.remove_file(temporary);
+                Ok(())
+            }),
             Ok(true) => Ok(()),
             Ok(false) => {
                 let _ = dir.remove_file(temporary);
