@@ -33,10 +33,11 @@ fn run_drill_with(name: &str, programs: &[&str], more: &[&str]) {
     assert!(ran.status.success(), "{printed}\n{}", String::from_utf8_lossy(&ran.stderr));
 }
 
-/// Has each call with the pattern fail in requests that the drill knows by their names.
+/// Runs the drill that ends the program at calls, or has them fail: in requests that it knows by their names, at each call whose
+/// name and path have the pattern.
 #[cfg(target_os = "linux")]
-fn fail_calls(pattern: &str, cases: &[&str]) {
-    let mode = format!("errors:{pattern}");
+fn cut(mode: &str, pattern: &str, cases: &[&str]) {
+    let mode = format!("{mode}:{pattern}");
     run_drill_with("cuts", &["python3"], &[&[&*mode, "1"], cases].concat());
 }
 
@@ -44,10 +45,8 @@ fn fail_calls(pattern: &str, cases: &[&str]) {
 #[cfg(target_os = "linux")]
 #[test]
 fn folders_that_were_made_for_a_write_go_if_it_fails() {
-    fail_calls(
-        "(fsync .*/scope|(openat2|newfstatat|fstat) .*/new(/deep)?(/new.txt)?)$",
-        &["write with parents"],
-    );
+    let pattern = "(fsync .*/scope|(openat2|newfstatat|fstat) .*/new(/deep)?(/new.txt)?)$";
+    cut("errors", pattern, &["write with parents"]);
 }
 
 #[cfg(target_os = "linux")]
@@ -64,8 +63,9 @@ fn what_is_not_known_to_be_on_the_disk_is_taken_back() {
         "copy a folder",
         "copy over a folder",
         "delete a folder",
+        "delete without undo",
     ];
-    fail_calls("fsync .*/(scope|whole/.*)$", &cases);
+    cut("errors", "fsync .*/(scope|whole/.*)$", &cases);
 }
 
 #[cfg(target_os = "linux")]
@@ -73,7 +73,23 @@ fn what_is_not_known_to_be_on_the_disk_is_taken_back() {
 fn a_call_that_fails_at_a_temporary_name_leaves_nothing_there() {
     let cases =
         ["undo of a command", "undo of an undo of a command", "move over a file", "copy over a folder"];
-    fail_calls("(unlinkat|newfstatat|renameat2) .*/[.]bailiwick-", &cases);
+    cut("errors", "(unlinkat|newfstatat|renameat2) .*/[.]bailiwick-", &cases);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn two_folders_of_which_one_replaces_the_other_never_keep_each_others_name() {
+    let cases = ["move over a folder", "move over a folder, kept elsewhere"];
+    cut("kills", "(renameat2|fsync|symlinkat) .*/(scope|from|to|thing-0|link)$", &cases);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_folder_that_is_copied_to_where_it_is_kept_goes_as_a_whole() {
+    let cases = ["delete a folder, kept elsewhere", "undo of a folder, kept elsewhere"];
+    for mode in ["kills", "errors"] {
+        cut(mode, "(unlinkat|renameat2|fsync) .*/(scope.*|thing-0)$", &cases);
+    }
 }
 
 #[test]

@@ -119,7 +119,7 @@ impl<'a> Undo<'a> {
         }
         if self.is_wanted {
             let kept = self.store().keep(self.source(scope_key(self.permit)), changes);
-            self.kept = Some(UndoChoice::Record(kept.map_err(|error| not_kept(&error))?));
+            self.kept = Some(UndoChoice::Record(kept.map_err(|error| cannot_keep(&error))?));
         }
         Ok(())
     }
@@ -132,7 +132,7 @@ impl<'a> Undo<'a> {
         self.note_names(&files);
         if self.is_wanted {
             let kept = self.store().note(self.source(scope_key(self.permit)), files, relocations);
-            self.kept = Some(UndoChoice::Record(kept.map_err(|error| not_kept(&error))?));
+            self.kept = Some(UndoChoice::Record(kept.map_err(|error| cannot_keep(&error))?));
         }
         Ok(())
     }
@@ -153,12 +153,12 @@ impl<'a> Undo<'a> {
         }
         let deposit = self.store().deposit(disk_bytes).map_err(|error| match error.kind() {
             ErrorKind::FileTooLarge => too_large(disk_bytes),
-            _ => not_kept(&error),
+            _ => cannot_keep(&error),
         })?;
         let written = deposit.write(self.source(scope_key(self.permit)), files, relocations);
         let slot = written
-            .map_err(|error| not_kept(&error))
-            .and_then(|()| deposit.slot(0).map_err(|error| not_kept(&io::Error::other(error))));
+            .map_err(|error| cannot_keep(&error))
+            .and_then(|()| deposit.slot(0).map_err(|error| cannot_keep(&io::Error::other(error))));
         match slot {
             Ok(slot) => {
                 self.kept = Some(UndoChoice::Deposit(deposit));
@@ -183,9 +183,9 @@ impl<'a> Undo<'a> {
     pub fn slot(&self, number: usize) -> Result<Slot, Failure> {
         match &self.kept {
             Some(UndoChoice::Deposit(deposit)) => {
-                deposit.slot(number).map_err(|error| not_kept(&io::Error::other(error)))
+                deposit.slot(number).map_err(|error| cannot_keep(&io::Error::other(error)))
             }
-            Some(UndoChoice::Record(_)) | None => Err(not_kept(&io::Error::other("nothing is kept"))),
+            Some(UndoChoice::Record(_)) | None => Err(cannot_keep(&io::Error::other("nothing is kept"))),
         }
     }
 
@@ -262,7 +262,8 @@ pub fn whole_file(path: String, old: Option<&WholeTree>, version_after: Option<S
     }
 }
 
-fn not_kept(error: &io::Error) -> Failure {
+/// Creates the failure of a change of which nothing can be kept.
+pub fn cannot_keep(error: &io::Error) -> Failure {
     with_disk(cannot_undo(&format!("what the change replaces cannot be kept for undo: {error}")), error)
 }
 
@@ -299,7 +300,7 @@ mod tests {
     #[test]
     fn what_the_disk_refuses_is_said_to_pass() {
         let batch = id::new_id();
-        let passes = |error: io::Error| may_pass(&batch, &not_kept(&error));
+        let passes = |error: io::Error| may_pass(&batch, &cannot_keep(&error));
         for kind in [ErrorKind::StorageFull, ErrorKind::QuotaExceeded, ErrorKind::ReadOnlyFilesystem] {
             assert!(passes(kind.into()), "{kind}");
         }

@@ -9,7 +9,7 @@ mod restore_tree;
 mod restore_whole;
 
 pub use journal::{FoundBatches, Journal, UnfinishedBatch, find_batches, folder, left_journals, may_pass};
-pub use keep::{Undo, before, read, scope_key, whole_file};
+pub use keep::{Undo, before, cannot_keep, read, scope_key, whole_file};
 pub use reads::{
     basis, content_of_version, has_read, has_written, note, refuse_unknown, see, warn_of_changes,
 };

@@ -5,6 +5,7 @@ use bailiwick_contract::{Failure, RawPath};
 use bailiwick_policy::{Permit, PermittedPath, WritablePath};
 use bailiwick_providers::file::{
     FileLocation, Locks, Site, Slot, WholeTree, find_place, put_aside, put_back, remove_empty_folders,
+    remove_kept,
 };
 use bailiwick_providers::versions::{FoundRecord, Location, Relocation, StoredFile, VersionStore};
 
@@ -65,6 +66,9 @@ pub fn restore_whole(
         .collect();
     let locks = Locks::below(&cx.service.dirs.state);
     let _held = locks.take(&opened, &cx.cancel)?;
+    if !dry_run {
+        finish_trade(cx, found, &places, &locks)?;
+    }
     let mut made = MadeFolders::default();
     let steps = work_out(cx, permit, found, places, &times, &mut made)?;
     let files = restored(&steps);
@@ -96,6 +100,28 @@ pub fn restore_whole(
     let ((), undo_id) = undo.settle(result)?;
     made.0.clear();
     Ok(RestoreOutput { files, undo_id, more_files: None, dry_run })
+}
+
+/// Finishes a move over a folder that was cut off when the two folders had traded names: the one that was replaced goes to where it
+/// is kept.
+fn finish_trade(cx: &Context, found: &FoundRecord, places: &[Site], locks: &Locks) -> Result<(), Failure> {
+    let (record, [Site::Place(to), Site::Place(place), _]) = (&found.record, places) else { return Ok(()) };
+    let [moved, Relocation { from: Location::Kept(number), version, .. }] = &record.relocations[..] else {
+        return Ok(());
+    };
+    let is_moved =
+        || Ok(WholeTree::at(to, None, &cx.cancel)?.is_some_and(|thing| thing.version == moved.version));
+    let Some(slot) = found.slot(*number).ok().filter(|_| record.op == "file.move") else { return Ok(()) };
+    let Some(replaced) = WholeTree::at(place, None, &cx.cancel)? else { return Ok(()) };
+    if replaced.version != *version {
+        return Ok(());
+    }
+    match WholeTree::kept(&slot, &place.path, &cx.cancel)? {
+        None => put_aside(place, &replaced, &slot, locks, &cx.cancel),
+        // It was copied there before, and the other folder has its name.
+        Some(kept) if kept.version == *version && is_moved()? => remove_kept(place, &replaced, locks),
+        Some(_) => Ok(()),
+    }
 }
 
 /// The folders that are made for what comes back, by the paths that are in them. They go if it does not come back.
@@ -347,7 +373,7 @@ fn carry_out(cx: &Context, step: &Step, undo: &Undo<'_>, locks: &Locks) -> Resul
     match (&step.from, &step.to) {
         (RestoreSite::Place(from), RestoreSite::Place(to)) => exchange_names(from, to),
         (RestoreSite::Place(from), RestoreSite::Aside(number)) => {
-            put_aside(from, &step.thing, &undo.slot(*number)?, &cx.cancel)
+            put_aside(from, &step.thing, &undo.slot(*number)?, locks, &cx.cancel)
         }
         (RestoreSite::Kept(slot), RestoreSite::Place(to)) => {
             put_back(slot, &step.thing, to, locks, &cx.cancel)
@@ -364,7 +390,9 @@ fn carry_back(cx: &Context, step: &Step, undo: &Undo<'_>, locks: &Locks) -> Resu
         (RestoreSite::Place(from), RestoreSite::Aside(number)) => {
             put_back(&undo.slot(*number)?, &step.thing, from, locks, &cx.cancel)
         }
-        (RestoreSite::Kept(slot), RestoreSite::Place(to)) => put_aside(to, &step.thing, slot, &cx.cancel),
+        (RestoreSite::Kept(slot), RestoreSite::Place(to)) => {
+            put_aside(to, &step.thing, slot, locks, &cx.cancel)
+        }
         (RestoreSite::Place(_), RestoreSite::Kept(_)) | (RestoreSite::Kept(_) | RestoreSite::Aside(_), _) => {
             Ok(())
         }

@@ -12,7 +12,6 @@ use bailiwick_platform::fs::{
 use bailiwick_platform::machine::user_id;
 use bailiwick_policy::PermittedPath;
 
-use super::remove::remove_tree;
 use super::temporary::{TemporaryName, sweep};
 use super::transfer::{Source, copy_entry, copy_tree};
 use super::tree::{Counts, Fingerprint, Survey};
@@ -159,11 +158,12 @@ pub fn is_plain(stat: &Stat) -> bool {
 /// Puts what has the name of a place aside; the name is free then.
 ///
 /// # Errors
-/// The usual ones; nothing is changed then, unless only removing the original has failed.
+/// The usual ones; nothing is changed then.
 pub fn put_aside(
     place: &FileLocation,
     whole: &WholeTree,
     slot: &Slot,
+    locks: &Locks,
     cancel: &Cancel,
 ) -> Result<(), Failure> {
     let failed = |error: FileError| place.failure(&error);
@@ -180,13 +180,29 @@ pub fn put_aside(
         Err(error) => return Err(failed(error)),
     }
     copy_aside(place, whole, slot, cancel)?;
-    match &whole.survey {
-        Some(survey) => remove_tree(place, survey, &mut Counts::default(), cancel),
-        None => {
-            place.dir.remove_file(&place.name).map_err(failed)?;
-            place.dir.sync().map_err(failed)
+    remove_kept(place, whole, locks).inspect_err(|_| {
+        if place.dir.stat(&place.name).is_ok() {
+            discard(&slot.dir, &slot.name, whole.stat.kind);
         }
-    }
+    })
+}
+
+/// Removes what is kept by now: it loses its name at once.
+///
+/// # Errors
+/// The usual ones; nothing is changed then.
+pub fn remove_kept(place: &FileLocation, whole: &WholeTree, locks: &Locks) -> Result<(), Failure> {
+    let named = TemporaryName::new(locks.folder(), place.dir.id(), &place.path.shown())?;
+    let (at, aside) = ((&place.dir, &*place.name), (&place.dir, &*named.name));
+    let moved = move_entry(at, whole, aside).and_then(|()| {
+        place.dir.sync().inspect_err(|_| {
+            // What is not known to be on the disk is not done.
+            let _ = move_entry(aside, whole, at);
+        })
+    });
+    moved.map_err(|error| place.failure(&error))?;
+    named.discard(&place.dir);
+    Ok(())
 }
 
 /// Refuses what cannot be put aside whole.

@@ -24,6 +24,7 @@ mod window;
 
 pub use aside::{
     KeepFunction, MAX_PLAIN_BYTES, ReplacedContent, Slot, WholeTree, cannot_undo, put_aside, put_back,
+    remove_kept,
 };
 pub use batch::{Site, Step, StepResult, perform, remove_empty_folders, remove_made_folders};
 pub use change::{CurrentFile, KnownContent, current};

@@ -64,7 +64,7 @@ pub fn remove(
     if let Some(slot) =
         keep(&ReplacedContent { old: Some(&whole), new: None, old_version: None, new_version: None })?
     {
-        put_aside(place, &whole, &slot, cancel)?;
+        put_aside(place, &whole, &slot, locks, cancel)?;
         return Ok(RemovalResult { stat, counts: whole.counts, warning: None });
     }
     let mut counts = Counts::default();

@@ -13,7 +13,7 @@ use bailiwick_policy::{PermittedPath, file_failure};
 use super::aside::{
     KeepFunction, ReplacedContent, Slot, WholeTree, check_keepable, copy_aside, move_entry, save_aside,
 };
-use super::remove::{remove_tree, untouched};
+use super::remove::untouched;
 use super::replace::IfExists;
 use super::temporary::{TemporaryName, is_temporary, sweep, temporary_name};
 use super::trade::keep_both;
@@ -74,23 +74,36 @@ pub fn rename(
     cancel.check()?;
     let slot =
         keep(&ReplacedContent { old: old.as_ref(), new: Some(&new), old_version: None, new_version: None })?;
-    let at = (&from.dir, &*from.name);
     let Some(old) = &old else {
-        commit(at, to, None)?;
+        commit((&from.dir, &from.name), to, None)?;
         let back = || to.dir.rename_to_free(&to.name, &from.dir, &from.name);
         return sync_names(&[from, to], back).map(|()| done);
     };
-    let Some(survey) = &old.survey else {
-        replace_by_move(from, to, old, slot, locks, cancel)?;
-        return Ok(done);
-    };
-    commit(at, to, Some(old))?;
-    sync_names(&[from, to], || from.dir.exchange(&from.name, &to.dir, &to.name, &temporary_name()))?;
-    // The old folder has the old name now.
-    match slot {
-        Some(slot) => put_exchanged_aside(from, to, old, &slot, cancel)?,
-        None => remove_tree(from, survey, &mut Counts::default(), cancel)?,
+    if old.survey.is_none() {
+        return replace_by_move(from, to, old, slot, locks, cancel).map(|()| done);
     }
+    let failed = |error: FileError| to.failure(&error);
+    if let Some(slot) = &slot {
+        check_keepable(to, old)?;
+        let traded = match slot.dir.id().device == from.dir.id().device {
+            true => trade_aside(from, to, old, slot),
+            false => Err(FileError::CrossDevice),
+        };
+        match traded {
+            Err(FileError::CrossDevice) => copy_aside(to, old, slot, cancel)?,
+            other => return other.map(|()| done).map_err(failed),
+        }
+    }
+    let named = TemporaryName::new(locks.folder(), from.dir.id(), &from.path.shown())?;
+    let dir = from.dir.open_dir_beneath(&RelPath::root()).map_err(failed)?;
+    let traded = trade_aside(from, to, old, &Slot { dir, name: named.name.clone() });
+    if let (Err(_), Some(slot)) = (&traded, &slot)
+        && to.dir.stat(&to.name).is_ok_and(|stat| stat.id == old.stat.id)
+    {
+        let _ = slot.dir.remove_tree(&slot.name);
+    }
+    named.discard(&from.dir);
+    traded.map_err(failed)?;
     Ok(done)
 }
 
@@ -274,43 +287,24 @@ fn commit_copy(
     }
 }
 
-/// Puts a folder aside that has traded places with what came from `from`.
-fn put_exchanged_aside(
+/// Lets two folders trade names, and puts the one that is replaced aside; or nothing is changed.
+fn trade_aside(
     from: &FileLocation,
     to: &FileLocation,
     old: &WholeTree,
     slot: &Slot,
-    cancel: &Cancel,
-) -> Result<(), Failure> {
-    let failed = |error: FileError| to.failure(&error);
-    let put = check_keepable(to, old).and_then(|()| {
-        match move_entry((&from.dir, &from.name), old, (&slot.dir, &slot.name)) {
-            Ok(()) => {
-                return slot.dir.sync().and_then(|()| from.dir.sync()).map_err(|error| {
-                    // What is not known to be on the disk is not done.
-                    let _ = move_entry((&slot.dir, &slot.name), old, (&from.dir, &from.name));
-                    failed(error)
-                });
-            }
-            Err(FileError::CrossDevice) => {}
-            Err(error) => return Err(failed(error)),
-        }
-        let Some(survey) = &old.survey else { return Ok(()) };
-        let source = Source::Kept(&from.dir, &from.name);
-        let copied = copy_tree(survey, &source, &slot.dir, &slot.name, &to.path, cancel)
-            .and_then(|()| slot.dir.sync_below().map_err(failed));
-        if copied.is_err() {
-            let _ = slot.dir.remove_tree(&slot.name);
-            return copied;
-        }
-        remove_tree(from, survey, &mut Counts::default(), cancel)
+) -> Result<(), FileError> {
+    let exchange = || from.dir.exchange(&from.name, &to.dir, &to.name, &temporary_name());
+    exchange()?;
+    let moved = move_entry((&from.dir, &from.name), old, (&slot.dir, &slot.name)).and_then(|()| {
+        slot.dir.sync().and_then(|()| from.dir.sync()).and_then(|()| to.dir.sync()).inspect_err(|_| {
+            let _ = move_entry((&slot.dir, &slot.name), old, (&from.dir, &from.name));
+        })
     });
-    let is_there = || slot.dir.stat(&slot.name).is_ok();
-    if put.is_err() && !is_there() {
-        // Nothing is kept, so nothing is replaced.
-        from.dir.exchange(&from.name, &to.dir, &to.name, &temporary_name()).map_err(failed)?;
-    }
-    put
+    moved.inspect_err(|_| {
+        // What is not known to be on the disk is not done.
+        let _ = exchange();
+    })
 }
 
 /// Finds out whether something has the new name, and whether it may be replaced.

@@ -9,7 +9,7 @@ use bailiwick_providers::file::{
 };
 use bailiwick_providers::versions::{FileChange, Location, Relocation, StoredFile};
 
-use crate::changes::{self, Undo};
+use crate::changes::{self, Journal, Undo};
 
 /// The operation.
 pub struct Op;
@@ -87,6 +87,16 @@ impl RunBlocking for Op {
         let (from, to) = (FileLocation::of(permit.writable_path())?, new_place(permit)?);
         let transfer = Transfer { if_exists: options.if_exists, dry_run: permit.common().dry_run };
         let mut undo = Undo::new(cx, permit, options.without_undo);
+        let before = from.stat()?;
+        let is_over_folder = options.if_exists == IfExists::Replace
+            && to.stat()?.is_some_and(|stat| stat.kind == FileKind::Dir);
+        let mut journal = None;
+        // The two trade names before the old one goes where it is kept. A batch has a journal of its own.
+        if is_over_folder && undo.is_wanted() && !transfer.dry_run && cx.request.batch.is_none() {
+            let scope = permit.needed_scope()?.id();
+            let begun = Journal::begin(&cx.service.dirs.state, &cx.request.id, scope, &cx.caller);
+            journal = Some(begun.map_err(|error| changes::cannot_keep(&error))?);
+        }
         let moved = rename(
             &from,
             &to,
@@ -95,7 +105,14 @@ impl RunBlocking for Op {
             &Locks::below(&cx.service.dirs.state),
             &cx.cancel,
         );
-        let (moved, undo_id) = undo.settle(moved)?;
+        let settled = undo.settle(moved);
+        let is_back = || from.stat().is_ok_and(|stat| stat.map(|it| it.id) == before.map(|it| it.id));
+        if let Some(journal) = journal
+            && (settled.is_ok() || is_back())
+        {
+            journal.end();
+        }
+        let (moved, undo_id) = settled?;
         Ok(Output { undo_id, ..output(cx, &from.path, &to, &moved, transfer.dry_run) })
     }
 }
