@@ -92,6 +92,20 @@ fn a_folder_that_is_copied_to_where_it_is_kept_goes_as_a_whole() {
     }
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn what_cannot_be_read_beside_a_command_is_named_and_its_undo_removes_nothing_of_it() {
+    cut("errors", "(getdents64|readlinkat|flistxattr) .*/scope", &["command"]);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_history_that_the_disk_refuses_is_not_set_aside() {
+    for mode in ["errors", "lasting"] {
+        cut(mode, "(pread64|openat) .*/history[.]db", &["write"]);
+    }
+}
+
 #[test]
 fn every_drill_is_run_by_a_test_of_the_set_stress_and_described() {
     let read = |path: &str| fs::read_to_string(repository().join(path)).expect("there");

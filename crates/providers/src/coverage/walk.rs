@@ -239,7 +239,8 @@ impl Visitor<'_> {
                     let link = match dir.read_link(name) {
                         Ok(link) => Some(link),
                         Err(error) if is_unknown(&error) => return None,
-                        Err(_) => None,
+                        // It is gone, as a file or folder may be by now.
+                        Err(_) => continue,
                     };
                     entries.add(name.as_bytes(), Node { link, ..Node::of(stat) });
                 }
