@@ -7,7 +7,7 @@ use bailiwick_contract::{Caller, ErrorCode, Failure, Transport, time};
 use bailiwick_platform::dirs::Dirs;
 use bailiwick_platform::fs::FileStamp;
 
-use super::{ConfigError, Login, TokenRecord, Tokens, edit_lock};
+use super::{ConfigError, Login, SecretHash, TokenRecord, Tokens, edit_lock};
 
 /// After what time a file that could not be read is read again although it looks the same.
 const RETRY: Duration = Duration::from_secs(1);
@@ -51,7 +51,7 @@ pub struct TokenLease {
     id: String,
     name: String,
     /// The hash of the secret, where the request came with the secret.
-    hash: Option<String>,
+    hash: Option<SecretHash>,
 }
 
 impl KeyRing {
@@ -182,7 +182,7 @@ impl KeyRing {
         // The others come with a name alone: a new secret is nothing to them. That of a login changes every hour.
         let presents_secret = matches!(caller.transport, Transport::Http | Transport::JsonApi);
         let hash = self.with(|tokens| {
-            record(tokens, &id).filter(|record| record.login.is_none()).map(|record| record.hash.clone())
+            record(tokens, &id).filter(|record| record.login.is_none()).map(|record| record.hash)
         });
         Some(TokenLease {
             id,
@@ -197,8 +197,8 @@ impl KeyRing {
     /// `permission_denied` once it was revoked, has expired, or has another secret.
     pub fn check(&self, lease: &TokenLease) -> Result<(), Failure> {
         let is_valid = self.with(|tokens| {
-            let hash = record(tokens, &lease.id).map(|record| &record.hash);
-            hash.is_some_and(|now| lease.hash.as_ref().is_none_or(|then| then == now))
+            let hash = record(tokens, &lease.id).map(|record| record.hash);
+            hash.is_some_and(|now| lease.hash.is_none_or(|then| then == now))
         });
         if is_valid.unwrap_or(true) { Ok(()) } else { Err(ended(&lease.name)) }
     }

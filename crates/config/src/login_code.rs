@@ -7,16 +7,15 @@
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
-use bailiwick_contract::hex;
 use bailiwick_contract::time::{parse_rfc3339, rfc3339};
 use bailiwick_platform::dirs::Dirs;
 use bailiwick_platform::fs::{
     OwnFileError, Secrecy, create_private_dir, read_own_file, replace_private_file,
 };
 
+use super::secret_hash::SecretHash;
 use super::{ConfigError, edit_lock};
 
 /// How long a code is valid: ten minutes, in milliseconds.
@@ -35,7 +34,7 @@ const LIMIT_BYTES: u64 = 4_096;
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct LoginCode {
-    hash: String,
+    hash: SecretHash,
     expires_at: String,
     /// Whether it was used.
     is_used: bool,
@@ -59,7 +58,8 @@ impl LoginCode {
         let letters = bytes.map(|byte| char::from(LETTERS[usize::from(byte % 32)]));
         let _lock = edit_lock(dirs)?;
         let whole: String = letters.iter().collect();
-        Self { hash: hash(&whole), expires_at: rfc3339(now_ms + VALID_MS), is_used: false }.save(dirs)?;
+        Self { hash: SecretHash::of(&whole), expires_at: rfc3339(now_ms + VALID_MS), is_used: false }
+            .save(dirs)?;
         let groups: Vec<String> = letters.chunks(GROUP).map(|group| group.iter().collect()).collect();
         Ok(groups.join("-"))
     }
@@ -103,7 +103,7 @@ impl LoginCode {
             .filter(|it| !it.is_whitespace() && *it != '-')
             .flat_map(char::to_uppercase)
             .collect();
-        hash(&typed).as_bytes().ct_eq(self.hash.as_bytes()).into()
+        SecretHash::of(&typed).ct_eq(&self.hash).into()
     }
 
     fn save(&self, dirs: &Dirs) -> Result<(), ConfigError> {
@@ -114,10 +114,6 @@ impl LoginCode {
             ConfigError::new(&path, "", format!("the file cannot be written: {error}"), fix)
         })
     }
-}
-
-fn hash(letters: &str) -> String {
-    hex(&Sha256::digest(letters.as_bytes()))
 }
 
 #[cfg(test)]

@@ -4,13 +4,12 @@
 //! second time was copied, and ends the login.
 
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
 use bailiwick_contract::id;
 use bailiwick_contract::time::{parse_rfc3339, rfc3339};
 
-use super::tokens::{decode_hash, hash};
+use super::secret_hash::SecretHash;
 use super::{ConfigError, TokenRecord, Tokens};
 
 /// How long an access token opens something: one hour, in milliseconds.
@@ -36,24 +35,17 @@ pub struct Login {
     pub resource: String,
     /// From when on the current access token opens nothing, RFC 3339.
     pub access_expires_at: String,
-    /// The SHA-256 of the current refresh token, in hex.
-    pub refresh_hash: String,
-    /// The SHA-256 of refresh tokens that were used, the newest last.
+    /// The hash of the current refresh token.
+    pub refresh_hash: SecretHash,
+    /// The hashes of refresh tokens that were used, the newest last.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub used_refresh_hashes: Vec<String>,
+    pub used_refresh_hashes: Vec<SecretHash>,
 }
 
 impl Login {
     /// Returns the field that is not of the required form.
     pub(super) fn problem(&self) -> Option<&'static str> {
-        let is_hash = |text: &String| decode_hash(text).is_some();
-        if parse_rfc3339(&self.access_expires_at).is_none() {
-            return Some("login.accessExpiresAt");
-        }
-        if !is_hash(&self.refresh_hash) {
-            return Some("login.refreshHash");
-        }
-        (!self.used_refresh_hashes.iter().all(is_hash)).then_some("login.usedRefreshHashes")
+        parse_rfc3339(&self.access_expires_at).is_none().then_some("login.accessExpiresAt")
     }
 }
 
@@ -120,7 +112,7 @@ impl Tokens {
         let record = TokenRecord {
             id: id::new_id(),
             name,
-            hash: hash(&access),
+            hash: SecretHash::of(&access),
             scopes: new.scopes,
             capabilities: new.capabilities,
             created_at: rfc3339(now_ms),
@@ -131,7 +123,7 @@ impl Tokens {
                 redirect_host: new.redirect_host,
                 resource: new.resource,
                 access_expires_at: rfc3339(now_ms + ACCESS_MS),
-                refresh_hash: hash(&refresh),
+                refresh_hash: SecretHash::of(&refresh),
                 used_refresh_hashes: Vec::new(),
             }),
         };
@@ -141,10 +133,11 @@ impl Tokens {
 
     /// Returns whether a login has this token: its access token, or a refresh token, used ones too.
     pub fn is_of_login(&self, presented: &str) -> bool {
+        let hash = SecretHash::of(presented);
         let is_its = |record: &TokenRecord| {
             record.login.as_ref().is_some_and(|login| {
                 let refresh = std::iter::once(&login.refresh_hash).chain(&login.used_refresh_hashes);
-                refresh.chain([&record.hash]).any(|it| is_hash_of(it, presented))
+                refresh.chain([&record.hash]).any(|it| bool::from(it.ct_eq(&hash)))
             })
         };
         self.records.iter().any(is_its)
@@ -156,8 +149,9 @@ impl Tokens {
     /// # Errors
     /// When the system gives no random bytes.
     pub fn refresh(&mut self, presented: &str, client_id: &str, now_ms: i64) -> Result<Refresh, ConfigError> {
-        let is_current = |login: &Login| is_hash_of(&login.refresh_hash, presented);
-        let was_used = |login: &Login| login.used_refresh_hashes.iter().any(|it| is_hash_of(it, presented));
+        let hash = SecretHash::of(presented);
+        let is_current = |login: &Login| bool::from(login.refresh_hash.ct_eq(&hash));
+        let was_used = |login: &Login| login.used_refresh_hashes.iter().any(|it| bool::from(it.ct_eq(&hash)));
         let place = self.records.iter().position(|record| {
             record.login.as_ref().is_some_and(|login| is_current(login) || was_used(login))
         });
@@ -172,33 +166,28 @@ impl Tokens {
         if is_expired || login.client_id != client_id {
             return Ok(Refresh::Unknown);
         }
-        let used = std::mem::replace(&mut login.refresh_hash, hash(&refresh));
+        let used = std::mem::replace(&mut login.refresh_hash, SecretHash::of(&refresh));
         login.used_refresh_hashes.push(used);
         let surplus = login.used_refresh_hashes.len().saturating_sub(MAX_USED);
         login.used_refresh_hashes.drain(..surplus);
         login.access_expires_at = rfc3339(now_ms + ACCESS_MS);
-        record.hash = hash(&access);
+        record.hash = SecretHash::of(&access);
         record.expires_at = Some(rfc3339(now_ms + REFRESH_MS));
         Ok(Refresh::Renewed(Box::new(LoginTokens { record: record.clone(), access, refresh })))
     }
 
     /// Ends the login of this client whose access or refresh token this is. Call [`Tokens::save`].
     pub fn log_out(&mut self, presented: &str, client_id: &str) -> Option<TokenRecord> {
+        let hash = SecretHash::of(presented);
         let place = self.records.iter().position(|record| {
             let is_its = |login: &Login| {
                 login.client_id == client_id
-                    && (is_hash_of(&login.refresh_hash, presented) | is_hash_of(&record.hash, presented))
+                    && (bool::from(login.refresh_hash.ct_eq(&hash) | record.hash.ct_eq(&hash)))
             };
             record.login.as_ref().is_some_and(is_its)
         })?;
         Some(self.records.remove(place))
     }
-}
-
-/// Returns whether a stored hash is the one of a secret, in constant time.
-fn is_hash_of(stored: &str, presented: &str) -> bool {
-    let presented: [u8; 32] = Sha256::digest(presented.as_bytes()).into();
-    decode_hash(stored).is_some_and(|stored| bool::from(stored.ct_eq(&presented)))
 }
 
 #[cfg(test)]

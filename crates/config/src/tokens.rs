@@ -5,7 +5,6 @@
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 use subtle::{Choice, ConditionallySelectable, ConstantTimeEq};
 
 use bailiwick_contract::time::{parse_rfc3339, rfc3339};
@@ -17,6 +16,7 @@ use bailiwick_platform::fs::{
 use bailiwick_platform::quoting::quote;
 
 use super::logins::Login;
+use super::secret_hash::SecretHash;
 use super::{ConfigError, token_names};
 
 /// What every token begins with, so that redaction and secret scanners find it.
@@ -32,8 +32,8 @@ pub struct TokenRecord {
     pub id: String,
     /// The name that the history shows as the caller.
     pub name: String,
-    /// The SHA-256 of the token, in hex.
-    pub hash: String,
+    /// The hash of the token.
+    pub hash: SecretHash,
     /// The ids of the scopes that it opens; `*` for all.
     pub scopes: Vec<String>,
     /// The capabilities that it may use, of those that a scope grants; `*` for all.
@@ -164,9 +164,6 @@ impl Tokens {
             let wrong = |field: &str, problem: &str| {
                 ConfigError::new(&path, &format!("tokens[{index}].{field}"), problem, fix)
             };
-            if decode_hash(&record.hash).is_none() {
-                return Err(wrong("hash", "a SHA-256 in 64 hex digits was expected"));
-            }
             if record.expires_at.as_deref().is_some_and(|text| parse_rfc3339(text).is_none()) {
                 return Err(wrong("expiresAt", "a time such as 2027-01-31T00:00:00Z was expected"));
             }
@@ -198,26 +195,23 @@ impl Tokens {
     ///
     /// Compares with every record in constant time, so that the time taken tells nothing.
     pub fn verify(&self, presented: &str, now_ms: i64) -> Option<&TokenRecord> {
-        let presented: [u8; 32] = Sha256::digest(presented.as_bytes()).into();
-        let mut found = Choice::from(0);
-        let mut place = 0_u64;
-        for (index, record) in self.records.iter().enumerate() {
-            let stored = decode_hash(&record.hash).unwrap_or_default();
-            let valid = Choice::from(u8::from(record.opens(now_ms)));
-            let matches = presented.ct_eq(&stored) & valid;
-            place = u64::conditional_select(&place, &(index as u64), matches);
-            found |= matches;
-        }
-        bool::from(found).then(|| &self.records[usize::try_from(place).expect("an index of a list")])
+        self.presented(presented).filter(|record| record.opens(now_ms))
     }
 
     /// Finds the name of the token that a caller presents although it has expired. Only for the history.
     pub fn expired(&self, presented: &str) -> Option<&str> {
-        let presented: [u8; 32] = Sha256::digest(presented.as_bytes()).into();
-        let is_it = |record: &&TokenRecord| {
-            decode_hash(&record.hash).is_some_and(|stored| bool::from(presented.ct_eq(&stored)))
-        };
-        self.records.iter().find(is_it).map(|record| record.name.as_str())
+        self.presented(presented).map(|record| record.name.as_str())
+    }
+
+    fn presented(&self, secret: &str) -> Option<&TokenRecord> {
+        let hash = SecretHash::of(secret);
+        let (mut place, mut found) = (0_u64, Choice::from(0));
+        for (index, record) in (0_u64..).zip(&self.records) {
+            let matches = hash.ct_eq(&record.hash);
+            place.conditional_assign(&index, matches);
+            found |= matches;
+        }
+        bool::from(found).then(|| &self.records[usize::try_from(place).expect("an index of a list")])
     }
 
     /// Finds a token by name or id.
@@ -247,7 +241,7 @@ impl Tokens {
         let record = TokenRecord {
             id: id::new_id(),
             name: new.name,
-            hash: hash(&secret),
+            hash: SecretHash::of(&secret),
             scopes: new.scopes,
             capabilities: new.capabilities,
             created_at: rfc3339(now_ms),
@@ -301,7 +295,7 @@ impl Tokens {
             ));
         }
         let record = &mut self.records[place];
-        record.hash = hash(&secret);
+        record.hash = SecretHash::of(&secret);
         record.created_at = rfc3339(now_ms);
         Ok((record.clone(), secret))
     }
@@ -335,23 +329,6 @@ impl Tokens {
         self.stamp = FileStamp::of(&self.path);
         Ok(())
     }
-}
-
-pub(super) fn hash(secret: &str) -> String {
-    hex(&Sha256::digest(secret.as_bytes()))
-}
-
-pub(super) fn decode_hash(text: &str) -> Option<[u8; 32]> {
-    let digits = text.as_bytes();
-    let mut hash = [0; 32];
-    if digits.len() != 64 {
-        return None;
-    }
-    for (byte, pair) in hash.iter_mut().zip(digits.chunks_exact(2)) {
-        let digit = |it: u8| (it as char).to_digit(16);
-        *byte = u8::try_from(digit(pair[0])? * 16 + digit(pair[1])?).ok()?;
-    }
-    Some(hash)
 }
 
 #[cfg(test)]
