@@ -11,7 +11,7 @@ use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
 use crate::adapters::auth::KeyRing;
-use crate::adapters::http::{HttpSettings, Server, certificate_path};
+use crate::adapters::http::{ConnectionThreads, HttpSettings, Server, certificate_path};
 use crate::adapters::not_served::{not_bound, with_holder};
 use crate::adapters::socket::{self, Listener};
 use bailiwick_config::PublicUrl;
@@ -83,6 +83,7 @@ pub fn run(home: Home, printer: Printer, args: &StartArgs) -> Result<(), Failure
     let wanted = (settings.host.clone(), settings.port);
 
     let runtime = runtime::large()?;
+    let threads = ConnectionThreads::start()?;
     let served = runtime.block_on(async {
         let asked_to_stop = runtime::asked_to_stop();
         let path = socket::path(&home.dirs);
@@ -125,7 +126,7 @@ pub fn run(home: Home, printer: Printer, args: &StartArgs) -> Result<(), Failure
 
         let shutdown = CancellationToken::new();
         let over_socket = tokio::spawn(socket::serve(listener, service, keys, shutdown.clone()));
-        let over_http = tokio::spawn(server.run(shutdown.clone()));
+        let over_http = tokio::spawn(server.on_threads(threads.handles()).run(shutdown.clone()));
         asked_to_stop.await;
         shutdown.cancel();
         let all = async {
@@ -136,6 +137,7 @@ pub fn run(home: Home, printer: Printer, args: &StartArgs) -> Result<(), Failure
         goodbye(home, printer, view, in_time);
         Ok(())
     });
+    drop(threads);
     runtime.shutdown_timeout(Duration::from_millis(200));
     served
 }

@@ -26,6 +26,7 @@ use super::html::{escape, page};
 use super::listener::accept;
 use super::login::Form;
 use super::reply::harden;
+use super::threads::ConnectionHandles;
 
 /// How many requests for something else than the link, or with a wrong proof, close the form.
 const MAX_WRONG: u32 = 20;
@@ -148,7 +149,7 @@ impl ApprovalForm {
     /// Serves the form until `shutdown` is cancelled.
     pub async fn serve(self, shutdown: CancellationToken) {
         let router = Router::new().fallback(handle).with_state(self.state);
-        accept(self.listener, router, None, shutdown).await;
+        accept(self.listener, router, None, ConnectionHandles::default(), shutdown).await;
     }
 }
 

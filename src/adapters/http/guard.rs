@@ -16,8 +16,9 @@ use http::header::{
 };
 use http::{HeaderMap, Method, StatusCode};
 use tokio::runtime::{Handle, RuntimeFlavor};
-use tokio::task::block_in_place;
+use tokio::task::{JoinError, block_in_place};
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::AbortOnDropHandle;
 
 use bailiwick_config::TokensLook;
 use bailiwick_contract::{Caller, ErrorCode, Failure, Transport};
@@ -67,6 +68,8 @@ pub(super) struct Guard {
     pub service: Arc<Service>,
     /// Serve callers without a token: only ever true when bound to loopback.
     pub allow_without_token: bool,
+    /// The threads of the listener.
+    pub runtime: Handle,
     /// The requests in flight, shared among the callers.
     pub requests: Arc<Shares>,
     /// The bytes of their bodies.
@@ -162,7 +165,11 @@ pub(super) async fn admit(State(guard): State<Arc<Guard>>, mut request: Request,
             room.shrink_to(bytes.len());
             let is_large = bytes.len() >= LARGE_BODY_BYTES;
             let answer = next.run(Request::from_parts(parts, Body::from(bytes)));
-            let mut response = if is_large { beside_others(answer).await } else { answer.await };
+            let mut response = match is_large {
+                false => answer.await,
+                // It fails where it panics, or the service ends.
+                true => beside_others(&guard.runtime, answer).await.unwrap_or_else(|_| cut_off()),
+            };
             response.extensions_mut().insert(SharedUse { _shares: Arc::new([turn, room]) });
             // The type was checked above: rmcp says this of a body that it cannot read.
             if response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE {
@@ -174,15 +181,27 @@ pub(super) async fn admit(State(guard): State<Arc<Guard>>, mut request: Request,
     }
 }
 
-/// Polls a future that works for long without waiting: other connections get another thread meanwhile.
-async fn beside_others<F: Future>(future: F) -> F::Output {
-    let has_others = Handle::current().runtime_flavor() == RuntimeFlavor::MultiThread;
-    let mut future = pin!(future);
-    poll_fn(|task| {
-        let mut poll = || future.as_mut().poll(task);
-        if has_others { block_in_place(poll) } else { poll() }
-    })
-    .await
+/// Runs a future that works for long without waiting on the listener's own threads, where others take over meanwhile what
+/// its thread has to do.
+async fn beside_others<T: Send + 'static>(
+    runtime: &Handle,
+    future: impl Future<Output = T> + Send + 'static,
+) -> Result<T, JoinError> {
+    let has_others = runtime.runtime_flavor() == RuntimeFlavor::MultiThread;
+    let working = async move {
+        let mut future = pin!(future);
+        poll_fn(|task| {
+            let mut poll = || future.as_mut().poll(task);
+            if has_others { block_in_place(poll) } else { poll() }
+        })
+        .await
+    };
+    AbortOnDropHandle::new(runtime.spawn(working)).await
+}
+
+/// Creates the answer to a request that did not come to its end.
+fn cut_off() -> Response {
+    unavailable(&Failure::new(ErrorCode::ProviderUnavailable, "the service has cut the request off"))
 }
 
 /// Why a request has no caller.

@@ -13,6 +13,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream, lookup_host};
+use tokio::runtime::Handle;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
@@ -32,6 +33,7 @@ use super::origin::Origins;
 use super::router;
 use super::settings::{HttpSettings, MAX_BODIES_BYTES, MAX_REQUESTS};
 use super::stream::NotedStream;
+use super::threads::ConnectionHandles;
 use super::tls::Tls;
 use crate::installation::host::Host;
 
@@ -52,6 +54,7 @@ pub struct Server {
     guard: Guard,
     settings: HttpSettings,
     tls: Option<Tls>,
+    threads: ConnectionHandles,
 }
 
 /// Listens and serves until `shutdown` is cancelled.
@@ -153,10 +156,25 @@ impl Server {
                 && address.ip().is_loopback()
                 && settings.public_url.is_none()
                 && !settings.public_only,
+            runtime: Handle::current(),
             requests: Shares::new(MAX_REQUESTS),
             bodies: Shares::new(MAX_BODIES_BYTES),
         };
-        Ok(Self { listener, address, service, guard, settings, tls: None })
+        Ok(Self {
+            listener,
+            address,
+            service,
+            guard,
+            settings,
+            tls: None,
+            threads: ConnectionHandles::default(),
+        })
+    }
+
+    /// Serves the connections on these threads.
+    #[must_use]
+    pub fn on_threads(self, threads: ConnectionHandles) -> Self {
+        Self { threads, ..self }
     }
 
     /// Returns the address that is listened on.
@@ -172,9 +190,9 @@ impl Server {
     /// Serves until `shutdown` is cancelled; then what is in the works is cancelled, and answered if that
     /// takes no longer than 1.5 s.
     pub async fn run(self, shutdown: CancellationToken) {
-        let Self { listener, address, service, guard, settings, tls } = self;
+        let Self { listener, address, service, guard, settings, tls, threads } = self;
         let router = router::router(&service, guard, &settings, address.ip(), &shutdown);
-        accept(listener, router, tls, shutdown).await;
+        accept(listener, router, tls, threads, shutdown).await;
     }
 }
 
@@ -183,6 +201,7 @@ pub(super) async fn accept(
     listener: TcpListener,
     router: Router,
     tls: Option<Tls>,
+    threads: ConnectionHandles,
     shutdown: CancellationToken,
 ) {
     let open = Arc::<Connections>::default();
@@ -202,7 +221,10 @@ pub(super) async fn accept(
         let Some(place) = open.take(from.ip()) else { continue };
         // Without it an event stream waits 40 ms for the acknowledgement of its head.
         let _ = stream.set_nodelay(true);
-        connections.spawn(attend(stream, from, tls.clone(), router.clone(), place, shutdown.clone()));
+        let (tls, router, shutdown) = (tls.clone(), router.clone(), shutdown.clone());
+        threads.spawn(&mut connections, stream, move |stream| {
+            attend(stream, from, tls, router, place, shutdown)
+        });
     }
     drop(listener);
     // Connections that take longer are dropped with the set.

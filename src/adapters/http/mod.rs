@@ -20,6 +20,7 @@ mod reply;
 mod router;
 mod settings;
 mod stream;
+mod threads;
 mod tls;
 
 pub use approval_form::{ApprovalForm, FormEvent, FormHandle, FormQuestion};
@@ -27,6 +28,7 @@ pub use client_steps::{ClientStep, StepRecord, StepWatch};
 pub use listener::{Server, serve};
 pub use router::{Access, Endpoint, ROUTES, Reach, Route};
 pub use settings::HttpSettings;
+pub use threads::ConnectionThreads;
 pub use tls::certificate_path;
 
 pub(super) use reply::json;

@@ -9,6 +9,7 @@ mod http_clients;
 mod http_crowds;
 mod http_framing;
 mod http_limits;
+mod http_threads;
 // The Unix socket, its file and its mode; the named pipe has tests beside its code.
 #[cfg(target_os = "linux")]
 mod local_socket;
