@@ -49,6 +49,7 @@ fn folders_that_were_made_for_a_write_go_if_it_fails() {
     cut("errors", pattern, &["write with parents"]);
 }
 
+// As above.
 #[cfg(target_os = "linux")]
 #[test]
 fn what_is_not_known_to_be_on_the_disk_is_taken_back() {
@@ -68,6 +69,7 @@ fn what_is_not_known_to_be_on_the_disk_is_taken_back() {
     cut("errors", "fsync .*/(scope|whole/.*)$", &cases);
 }
 
+// As above.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_call_that_fails_at_a_temporary_name_leaves_nothing_there() {
@@ -76,6 +78,14 @@ fn a_call_that_fails_at_a_temporary_name_leaves_nothing_there() {
     cut("errors", "(unlinkat|newfstatat|renameat2) .*/[.]bailiwick-", &cases);
 }
 
+// As above.
+#[cfg(target_os = "linux")]
+#[test]
+fn attributes_that_cannot_be_set_are_said_to_be_lost_or_nothing_is_done() {
+    cut("errors", "fsetxattr .*/scope", &["write", "copy", "copy a folder", "undo of a command"]);
+}
+
+// As above.
 #[cfg(target_os = "linux")]
 #[test]
 fn two_folders_of_which_one_replaces_the_other_never_keep_each_others_name() {
@@ -83,6 +93,7 @@ fn two_folders_of_which_one_replaces_the_other_never_keep_each_others_name() {
     cut("kills", "(renameat2|fsync|symlinkat) .*/(scope|from|to|thing-0|link)$", &cases);
 }
 
+// As above.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_folder_that_is_copied_to_where_it_is_kept_goes_as_a_whole() {
@@ -92,12 +103,14 @@ fn a_folder_that_is_copied_to_where_it_is_kept_goes_as_a_whole() {
     }
 }
 
+// As above.
 #[cfg(target_os = "linux")]
 #[test]
 fn what_cannot_be_read_beside_a_command_is_named_and_its_undo_removes_nothing_of_it() {
     cut("errors", "(getdents64|readlinkat|flistxattr) .*/scope", &["command"]);
 }
 
+// As above.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_history_that_the_disk_refuses_is_not_set_aside() {

@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ffi::OsStr;
+use std::fs::File;
 use std::io::{self, Write};
 
 use bailiwick_contract::{ErrorCode, Failure};
@@ -277,7 +278,7 @@ impl Restoration<'_> {
         let mut file = dir.create_file(name, 0o600).map_err(failed)?;
         let written = file.write_all(&bytes).map_err(|error| failed(into_file_error(error)));
         let written = written.and_then(|()| {
-            file.set_attributes(&then.attributes);
+            set_attributes(&file, then).map_err(failed)?;
             file.set_modified_ns(then.stat.modified_ns).map_err(failed)?;
             file.set_mode(then.stat.mode).map_err(failed)
         });
@@ -341,12 +342,20 @@ impl Restoration<'_> {
 
 /// Gives a file that has its content the facts that it had.
 fn set_facts(dir: &WritableDir, name: &OsStr, then: &Node) -> Result<(), FileError> {
-    // Who may not read it now may do so with other bits.
-    dir.set_entry_mode(name, then.stat.mode | 0o400)?;
+    // Who may not read it now, or set its attributes, may do so with other bits.
+    dir.set_entry_mode(name, then.stat.mode | 0o600)?;
     let opened = dir.open_file(name)?;
-    opened.file.set_attributes(&then.attributes);
+    set_attributes(&opened.file, then)?;
     opened.file.set_modified_ns(then.stat.modified_ns)?;
     dir.set_entry_mode(name, then.stat.mode)
+}
+
+/// Gives a file the extended attributes that it had: without them it is not as it was.
+fn set_attributes(file: &File, then: &Node) -> Result<(), FileError> {
+    match file.set_attributes(&then.attributes) {
+        true => Ok(()),
+        false => Err(FileError::Io(io::Error::other("its extended attributes cannot be set"))),
+    }
 }
 
 fn into_file_error(error: io::Error) -> FileError {

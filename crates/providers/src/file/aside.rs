@@ -248,7 +248,8 @@ pub(super) fn copy_aside(
             copy_entry(from, &whole.stat, &place.path, to, cancel)
         }
     };
-    let copied = copied.and_then(|()| slot.dir.sync_below().map_err(|error| place.failure(&error)));
+    // Of what is kept, the content matters more than attributes that the file system refuses.
+    let copied = copied.and_then(|_| slot.dir.sync_below().map_err(|error| place.failure(&error)));
     if copied.is_err() {
         discard(&slot.dir, &slot.name, whole.stat.kind);
     }
@@ -291,7 +292,7 @@ pub fn put_back(
             copy_entry(from, &whole.stat, &place.path, to, cancel)
         }
     };
-    let done = copied.and_then(|()| {
+    let done = copied.and_then(|_| {
         place.dir.sync_below().map_err(failed)?;
         place.dir.rename_to_free(temporary, &place.dir, &place.name).map_err(failed)
     });

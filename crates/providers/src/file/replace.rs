@@ -278,7 +278,8 @@ fn keep_owner(place: &FileLocation, file: &File, before: &ExistingFile, warnings
     }
 }
 
-fn lost_attributes(place: &FileLocation) -> String {
+/// Returns what is said of attributes that were not carried over.
+pub(super) fn lost_attributes(place: &FileLocation) -> String {
     format!("`{}` has lost extended attributes that the file system refuses.", place.path.shown())
 }
 

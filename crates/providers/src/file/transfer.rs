@@ -14,7 +14,7 @@ use super::aside::{
     KeepFunction, ReplacedContent, Slot, WholeTree, check_keepable, copy_aside, move_entry, save_aside,
 };
 use super::remove::untouched;
-use super::replace::IfExists;
+use super::replace::{IfExists, lost_attributes};
 use super::temporary::{TemporaryName, is_temporary, sweep, temporary_name};
 use super::trade::keep_both;
 use super::tree::{AT_ONCE, Counts, Folder, Survey};
@@ -41,6 +41,8 @@ pub struct TransferResult {
     pub counts: Counts,
     /// Whether something else had the new name and is gone.
     pub replaced: bool,
+    /// What the user should know, if anything.
+    pub warning: Option<String>,
 }
 
 /// Gives an entry another name, in another folder or the same. A link is moved itself.
@@ -67,7 +69,7 @@ pub fn rename(
     };
     let new = WholeTree::of(&from.dir, &from.name, stat, survey).map_err(|error| from.failure(&error))?;
     let old = WholeTree::at(to, None, cancel).map_err(untouched)?;
-    let done = TransferResult { kind: stat.kind, counts: new.counts, replaced: old.is_some() };
+    let done = TransferResult { kind: stat.kind, counts: new.counts, replaced: old.is_some(), warning: None };
     if transfer.dry_run {
         return Ok(done);
     }
@@ -137,7 +139,7 @@ pub fn copy(
         }
         other => return Err(file_failure(&FileError::NotRegular(other), &from.path)),
     };
-    let done = TransferResult { kind: stat.kind, counts, replaced: old.is_some() };
+    let mut done = TransferResult { kind: stat.kind, counts, replaced: old.is_some(), warning: None };
     if transfer.dry_run {
         return Ok(done);
     }
@@ -148,7 +150,8 @@ pub fn copy(
         Some(survey) => copy_tree(survey, &Source::Judged, &to.dir, temporary, &to.path, cancel),
         None => copy_entry((&from.dir, &from.name), &stat, &from.path, (&to.dir, temporary), cancel),
     };
-    let result = made.and_then(|()| {
+    let result = made.and_then(|has_attributes| {
+        done.warning = (!has_attributes).then(|| lost_attributes(to));
         to.dir.sync_below().map_err(|error| to.failure(&error))?;
         cancel.check()?;
         commit_copy(to, temporary, old.as_ref(), keep, cancel)
@@ -380,7 +383,7 @@ impl Source<'_> {
     }
 }
 
-/// Copies a tree to a name that is free in an open folder.
+/// Copies a tree to a name that is free in an open folder. Returns whether all extended attributes came along.
 pub(super) fn copy_tree(
     survey: &Survey,
     source: &Source<'_>,
@@ -388,8 +391,9 @@ pub(super) fn copy_tree(
     name: &OsStr,
     path: &PermittedPath,
     cancel: &Cancel,
-) -> Result<(), Failure> {
+) -> Result<bool, Failure> {
     let failed = |error: FileError| file_failure(&error, path);
+    let mut has_attributes = true;
     to.make_dir(name).map_err(failed)?;
     let open_new =
         |below: &RelPath| to.open_dir(name).and_then(|top| top.open_dir_beneath(below)).map_err(failed);
@@ -415,7 +419,8 @@ pub(super) fn copy_tree(
             match stat.kind {
                 FileKind::Dir => new.make_dir(&entry.name).map_err(failed)?,
                 FileKind::File | FileKind::Symlink => {
-                    copy_entry((&dir, &entry.name), &stat, &child, (&new, &entry.name), cancel)?;
+                    has_attributes &=
+                        copy_entry((&dir, &entry.name), &stat, &child, (&new, &entry.name), cancel)?;
                 }
                 // Pipes, sockets and devices have no content; the counts tell of them.
                 FileKind::Fifo | FileKind::Socket | FileKind::Device | FileKind::Other => {}
@@ -425,38 +430,38 @@ pub(super) fn copy_tree(
     for folder in survey.folders.iter().rev() {
         let new = open_new(&folder.below)?;
         // A file system without attributes refuses; the content matters more.
-        let _ = new.copy_attributes(&source.open(folder)?);
+        has_attributes &= new.copy_attributes(&source.open(folder)?).unwrap_or(false);
         new.set_mode(folder.stat.mode).map_err(failed)?;
         // Not every file system keeps times.
         let _ = new.set_modified_as(&folder.stat);
     }
-    Ok(())
+    Ok(has_attributes)
 }
 
-/// Copies one file or link to a name that is free.
+/// Copies one file or link to a name that is free. Returns whether all extended attributes came along.
 pub(super) fn copy_entry(
     (dir, name): (&Dir, &OsStr),
     stat: &Stat,
     path: &PermittedPath,
     (to, new_name): (&WritableDir, &OsStr),
     cancel: &Cancel,
-) -> Result<(), Failure> {
+) -> Result<bool, Failure> {
     let failed = |error: FileError| file_failure(&error, path);
     if stat.kind == FileKind::Symlink {
         let leads_to = dir.read_link(name).map_err(failed)?;
-        return to.make_link(new_name, &leads_to).map_err(failed);
+        return to.make_link(new_name, &leads_to).map(|()| true).map_err(failed);
     }
     let ReadableFile { mut file, stat } = dir.open_file(name).map_err(failed)?;
     path.judge_names_of(&stat)?;
     let mut new = to.create_file(new_name, 0o600).map_err(failed)?;
     // Before there is anything to read for those who may not.
     // A file system without attributes refuses; the content matters more.
-    let _ = new.copy_attributes(&file).map_err(failed)?;
+    let has_attributes = new.copy_attributes(&file).map_err(failed)?;
     copy_content(&mut file, &mut new, stat.size, cancel).map_err(|failure| failure.unwrap_or_else(failed))?;
     new.set_mode(stat.mode).map_err(failed)?;
     // Not every file system keeps times.
     let _ = new.set_modified_as(&stat);
-    Ok(())
+    Ok(has_attributes)
 }
 
 /// Why copying stopped: a failure that is complete, or one of a file that needs a path.

@@ -47,7 +47,8 @@ impl RunBlocking for Op {
             &Locks::below(&cx.service.dirs.state),
             &cx.cancel,
         );
-        let (copied, undo_id) = undo.settle(copied)?;
+        let (mut copied, undo_id) = undo.settle(copied)?;
+        copied.warning.take().into_iter().for_each(|warning| cx.warn(warning));
         Ok(Output { undo_id, ..output(cx, &from.path, &to, &copied, transfer.dry_run) })
     }
 }
