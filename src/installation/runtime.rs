@@ -11,7 +11,7 @@ pub use bailiwick_platform::signals::asked_to_stop;
 /// # Errors
 /// `provider_unavailable` when the system gives no event queue.
 pub fn small() -> Result<Runtime, Failure> {
-    Builder::new_current_thread().enable_all().build().map_err(|error| unavailable(&error))
+    Builder::new_current_thread().enable_all().build().map_err(|error| no_threads(&error))
 }
 
 /// Creates a runtime with two worker threads, for many clients.
@@ -19,9 +19,10 @@ pub fn small() -> Result<Runtime, Failure> {
 /// # Errors
 /// `provider_unavailable` when the system gives no threads.
 pub fn large() -> Result<Runtime, Failure> {
-    Builder::new_multi_thread().worker_threads(2).enable_all().build().map_err(|error| unavailable(&error))
+    Builder::new_multi_thread().worker_threads(2).enable_all().build().map_err(|error| no_threads(&error))
 }
 
-fn unavailable(error: &std::io::Error) -> Failure {
+/// Returns what is answered when the system gives no threads.
+pub fn no_threads(error: &std::io::Error) -> Failure {
     Failure::new(ErrorCode::ProviderUnavailable, format!("the system gives no threads: {error}"))
 }

@@ -55,6 +55,9 @@ mod named_commands;
 mod notifications;
 // wine has no rustc.
 #[cfg(unix)]
+// Another user is started by setpriv.
+#[cfg(target_os = "linux")]
+mod ordinary_user;
 mod permits;
 mod policy;
 mod policy_history;

@@ -31,7 +31,7 @@ impl SecretHash {
 }
 
 impl ConstantTimeEq for SecretHash {
-    /// Compares all bytes, and looks once at how they differ: byte by byte takes 20 times as long.
+    /// Compares all bytes, and looks once at how they differ: byte by byte takes much longer.
     fn ct_eq(&self, other: &Self) -> Choice {
         self.0
             .iter()

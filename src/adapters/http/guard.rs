@@ -181,8 +181,8 @@ pub(super) async fn admit(State(guard): State<Arc<Guard>>, mut request: Request,
     }
 }
 
-/// Runs a future that works for long without waiting on the listener's own threads, where others take over meanwhile what
-/// its thread has to do.
+/// Runs a future on the listener's own threads. It may work for long without waiting: other threads take over meanwhile
+/// what its thread has to do.
 async fn beside_others<T: Send + 'static>(
     runtime: &Handle,
     future: impl Future<Output = T> + Send + 'static,

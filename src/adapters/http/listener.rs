@@ -112,7 +112,7 @@ impl Server {
         Ok(Self { tls, ..Self::on(listener, service, keys, settings)? })
     }
 
-    /// Takes a listener that is bound, as [`Server::bind`] does, without TLS.
+    /// Takes a listener that is bound, as [`Server::bind`] does, without TLS. To be called on a runtime.
     ///
     /// # Errors
     /// As [`Server::bind`].

@@ -10,7 +10,7 @@ use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
-use bailiwick_contract::{ErrorCode, Failure};
+use bailiwick_contract::Failure;
 
 use crate::installation::runtime;
 
@@ -50,12 +50,12 @@ impl ConnectionThreads {
             handles.push(ConnectionHandle { runtime: runtime.handle().clone(), open: Arc::default() });
             let (end, ended) = oneshot::channel();
             let body = move || {
-                // It is told, or its owner is gone.
+                // Nothing is ever sent: it ends when the other end is dropped.
                 let _ = runtime.block_on(ended);
                 runtime.shutdown_timeout(END_TIMEOUT);
             };
             let thread = std::thread::Builder::new().name("connections".to_owned()).spawn(body);
-            threads.push((end, thread.map_err(|error| no_threads(&error))?));
+            threads.push((end, thread.map_err(|error| runtime::no_threads(&error))?));
         }
         Ok(Self { handles: ConnectionHandles(handles.into()), threads })
     }
@@ -102,8 +102,4 @@ impl ConnectionHandles {
         };
         connections.spawn_on(task, &runtime);
     }
-}
-
-fn no_threads(error: &std::io::Error) -> Failure {
-    Failure::new(ErrorCode::ProviderUnavailable, format!("the system gives no threads: {error}"))
 }

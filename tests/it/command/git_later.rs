@@ -4,14 +4,13 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
 use crate::needs::lacks_full_sandbox;
-use crate::temporary::TemporaryFolder;
+use crate::ordinary_user::OrdinaryUser;
 use support::service::TestService;
 
 /// A repository `one`, and `two` with a submodule, a linked working tree and a repository below it; `apart`, whose
@@ -363,26 +362,8 @@ fn a_repository_that_a_command_has_made_unreadable_is_held_all_the_same() {
     if lacks_full_sandbox() {
         return;
     }
-    let folder = TemporaryFolder::new();
-    let at = |path: &str| folder.path().join(path);
-    fs::copy(env!("CARGO_BIN_EXE_bailiwick"), at("bailiwick")).expect("copied");
-    let is_root = bailiwick::platform::machine::user_id() == 0;
-    if is_root {
-        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o777)).expect("set");
-    }
-    let command = |words: &[&str]| {
-        let mut command = Command::new(if is_root { "setpriv" } else { "env" });
-        if is_root {
-            command.args(["--reuid=65534", "--regid=65534", "--clear-groups", "env"]);
-        }
-        command.arg(format!("BAILIWICK_HOME={}", at("home").display())).arg("HOME=/nonexistent");
-        command.args(words).current_dir(folder.path());
-        command
-    };
-    let run = |words: &[&str]| {
-        let output = command(words).output().expect("it starts");
-        String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned()
-    };
+    let user = OrdinaryUser::new();
+    let run = |words: &[&str]| user.run(words);
     let names = ["unread", "closed", "unsearched"];
     for name in names {
         run(&["git", "init", "-q", &format!("app/{name}")]);
@@ -394,10 +375,11 @@ fn a_repository_that_a_command_has_made_unreadable_is_held_all_the_same() {
          closed unsearched; do echo evil >> $$r/.git/config; done\n' > app/Makefile",
     ]);
     let open = || run(&["chmod", "755", "app/unread", "app/closed", "app/unsearched"]);
-    let read =
-        || names.map(|name| fs::read_to_string(at(&format!("app/{name}/.git/config"))).expect("readable"));
+    let read = || {
+        names.map(|name| fs::read_to_string(user.path(format!("app/{name}/.git/config"))).expect("readable"))
+    };
     let said = run(&["./bailiwick", "setup", "app", "--yes", "--id", "app", "--preset", "full"]);
-    assert!(at("home").exists(), "{said}");
+    assert!(user.path("home").exists(), "{said}");
     let before = read();
     // Each command with a service of its own.
     for target in ["hide", "evil"] {
@@ -407,7 +389,8 @@ fn a_repository_that_a_command_has_made_unreadable_is_held_all_the_same() {
     open();
     assert_eq!(read(), before);
     // Both with one, which has seen the repositories before.
-    let mut service = command(&["./bailiwick", "mcp"])
+    let mut service = user
+        .command(&["./bailiwick", "mcp"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())

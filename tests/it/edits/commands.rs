@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::needs::lacks_full_sandbox;
+use crate::ordinary_user::OrdinaryUser;
 use support::patience::eventually;
 use support::scope::TestScope;
 use support::service::{TestService, call, data, send, wait_for};
@@ -657,4 +658,28 @@ fn an_undo_that_is_killed_is_taken_back_by_the_next_service() {
         undo_again();
     }
     assert_eq!(tree(&host.root()), before);
+}
+
+/// Nothing else of the file was changed, and its owner may not write it. Root may write everything.
+#[test]
+fn attributes_of_a_file_that_may_only_be_read_come_back() {
+    if lacks_full_sandbox() {
+        return;
+    }
+    let user = OrdinaryUser::new();
+    user.run(&["mkdir", "app"]);
+    let set = "import os; open('app/kept', 'w').write('x'); os.setxattr('app/kept', 'user.note', b'mine'); \
+               os.chmod('app/kept', 0o444)";
+    let take =
+        "import os; os.chmod('kept', 0o644); os.removexattr('kept', 'user.note'); os.chmod('kept', 0o444)";
+    user.run(&["python3", "-c", set]);
+    fs::write(user.path("app/take.py"), take).expect("written");
+    let said = user.run(&["./bailiwick", "setup", "app", "--yes", "--id", "app", "--preset", "full"]);
+    assert!(user.path("home").exists(), "{said}");
+    let note = || user.run(&["python3", "-c", "import os; print(os.listxattr('app/kept'))"]);
+    assert!(note().contains("user.note"), "{said}");
+    let ran = user.run(&["./bailiwick", "call", "command.run", "--command", "python3 take.py"]);
+    assert!(!note().contains("user.note"), "{said}{ran}");
+    let undone = user.run(&["./bailiwick", "undo", "--yes"]);
+    assert!(note().contains("user.note"), "{said}{ran}{undone}");
 }

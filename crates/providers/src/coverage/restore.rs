@@ -454,7 +454,8 @@ fn is_node(dir: &Dir, name: &OsStr, now: &Node, then: &Node, times: Times) -> Re
                 Some(_) if is_untouched && now.stat.changed_ns == then.stat.changed_ns && !then.is_fresh => {
                     Ok(true)
                 }
-                Some(content) => holds(dir, name, content),
+                Some(content) => Ok(holds(dir, name, content)?
+                    && (times == Times::Any || has_attributes(dir, name, &then.attributes)?)),
                 None => Ok(is_untouched),
             }
         }
@@ -462,6 +463,15 @@ fn is_node(dir: &Dir, name: &OsStr, now: &Node, then: &Node, times: Times) -> Re
             Ok(has_mode && now.stat.id == then.stat.id)
         }
     }
+}
+
+/// Returns whether a file has all of these attributes. It may have others.
+fn has_attributes(dir: &Dir, name: &OsStr, then: &[(Vec<u8>, Vec<u8>)]) -> Result<bool, FileError> {
+    if then.is_empty() {
+        return Ok(true);
+    }
+    let now = dir.open_file(name)?.file.attributes()?;
+    Ok(then.iter().all(|it| now.contains(it)))
 }
 
 /// Returns whether a file holds a content.

@@ -79,7 +79,7 @@ pub fn remove(
         }
         aside.discard(&place.dir);
         if stat.kind != FileKind::File {
-            // Whose lock is gone, a sweep only finds if it is a file.
+            // Without its lock, a sweep would find only a file.
             let _ = place.dir.sync();
         }
         return Ok(RemovalResult { stat, counts: whole.counts, warning });

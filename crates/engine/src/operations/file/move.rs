@@ -87,12 +87,12 @@ impl RunBlocking for Op {
         let (from, to) = (FileLocation::of(permit.writable_path())?, new_place(permit)?);
         let transfer = Transfer { if_exists: options.if_exists, dry_run: permit.common().dry_run };
         let mut undo = Undo::new(cx, permit, options.without_undo);
-        let before = from.stat()?;
         let is_over_folder = options.if_exists == IfExists::Replace
             && to.stat()?.is_some_and(|stat| stat.kind == FileKind::Dir);
-        let mut journal = None;
+        let (mut journal, mut before) = (None, None);
         // The two trade names before the old one goes where it is kept. A batch has a journal of its own.
         if is_over_folder && undo.is_wanted() && !transfer.dry_run && cx.request.batch.is_none() {
+            before = from.stat()?;
             let scope = permit.needed_scope()?.id();
             let begun = Journal::begin(&cx.service.dirs.state, &cx.request.id, scope, &cx.caller);
             journal = Some(begun.map_err(|error| changes::cannot_keep(&error))?);
