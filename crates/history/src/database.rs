@@ -7,6 +7,8 @@
 use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use rusqlite::config::DbConfig;
@@ -25,6 +27,11 @@ const LOG_NAME: &str = "history.db-wal";
 const LOCK_NAME: &str = "history.lock";
 /// How long to wait for another process that opens or writes the store.
 const BUSY: Duration = Duration::from_secs(5);
+/// How long others that write are asked for often, and how often: the log begins again in about 5 ms.
+const SHORT_WAIT: Duration = Duration::from_millis(20);
+const SHORT_PAUSE: Duration = Duration::from_micros(250);
+/// How often they are asked for afterwards.
+const PAUSE: Duration = Duration::from_millis(5);
 /// Marks the file as ours: `BWLH`.
 const APPLICATION_ID: i32 = 0x4257_4c48;
 /// No version has more migrations: a larger number is damage.
@@ -132,6 +139,8 @@ impl StoreFiles {
 /// The store's file, open for writing.
 pub struct Database {
     pub connection: Connection,
+    /// Whether a statement waits for other processes that write.
+    waits: Arc<AtomicBool>,
     files: Option<StoreFiles>,
     folder: PathBuf,
 }
@@ -167,11 +176,12 @@ impl Database {
             return Err(StoreError::Damaged);
         }
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = Connection::open_with_flags(&path, flags)?;
+        let mut connection = Connection::open_with_flags(&path, flags)?;
         guard(&connection)?;
+        let waits = wait_for_others(&mut connection)?;
         prepare(&connection, folder)?;
         check_schema(&connection)?;
-        let mut database = Self { connection, files: None, folder: folder.to_owned() };
+        let mut database = Self { connection, waits, files: None, folder: folder.to_owned() };
         if !database.tail_is_whole()? && !database.is_whole()? {
             return Err(StoreError::Damaged);
         }
@@ -186,10 +196,11 @@ impl Database {
     /// See [`StoreError`]; [`StoreError::Busy`] where the paths lead to another store by now.
     pub fn opened_again(folder: &Path, files: StoreFiles) -> Result<Self, StoreError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = Connection::open_with_flags(folder.join(FILE_NAME), flags)?;
+        let mut connection = Connection::open_with_flags(folder.join(FILE_NAME), flags)?;
         guard(&connection)?;
+        let waits = wait_for_others(&mut connection)?;
         connection.execute_batch(SYNCED)?;
-        let database = Self { connection, files: Some(files), folder: folder.to_owned() };
+        let database = Self { connection, waits, files: Some(files), folder: folder.to_owned() };
         // Now it has read the store, and so has its log open.
         database.head()?;
         if database.is_current() { Ok(database) } else { Err(StoreError::Busy) }
@@ -233,12 +244,9 @@ impl Database {
         Ok(WriteTransaction { connection: &self.connection, is_open: true })
     }
 
-    /// Sets whether a statement waits for other processes that write.
-    ///
-    /// # Errors
-    /// Those of SQLite.
-    pub fn wait_for_others(&self, waits: bool) -> rusqlite::Result<()> {
-        self.connection.busy_timeout(if waits { BUSY } else { Duration::ZERO })
+    /// Sets whether a statement waits for other processes that write. It does at first.
+    pub fn set_waits(&self, waits: bool) {
+        self.waits.store(waits, Ordering::Relaxed);
     }
 
     /// Returns whether the paths still lead to the files that are open: another process may have set the store aside,
@@ -353,6 +361,26 @@ impl Drop for WriteTransaction<'_> {
             let _ = self.connection.execute_batch("ROLLBACK");
         }
     }
+}
+
+/// Has statements wait for others that write, for [`BUSY`] in all, as long as what is returned is set. SQLite itself sleeps for up
+/// to 100 ms where the other one is done after a few.
+fn wait_for_others(connection: &mut Connection) -> rusqlite::Result<Arc<AtomicBool>> {
+    let waits = Arc::new(AtomicBool::new(true));
+    let asked = Arc::clone(&waits);
+    let mut began = Instant::now();
+    connection.busy_handler(Some(move |count| {
+        if count == 0 {
+            began = Instant::now();
+        }
+        let waited = began.elapsed();
+        if !asked.load(Ordering::Relaxed) || waited >= BUSY {
+            return false;
+        }
+        std::thread::sleep(if waited < SHORT_WAIT { SHORT_PAUSE } else { PAUSE });
+        true
+    }))?;
+    Ok(waits)
 }
 
 /// Sets what holds for every connection, writing or reading.

@@ -187,10 +187,10 @@ impl Writer {
         }
         let count = rows.len();
         let database = self.database.as_ref()?;
-        database.wait_for_others(false).ok()?;
+        database.set_waits(false);
         let written = self.write(rows);
         if let Some(database) = &self.database {
-            database.wait_for_others(true).ok()?;
+            database.set_waits(true);
         }
         match written {
             Ok(true) => Some(Ok(self.note_written(count))),

@@ -22,5 +22,5 @@ pub fn installed_tools(
 ) -> Vec<&'static str> {
     let closed = closed_folders(roots, dirs);
     let search = SearchPath::new(&scope.commands().hold().search_path, &closed);
-    TOOLS.iter().copied().filter(|name| may_run(name) && search.find(name).is_ok()).collect()
+    TOOLS.iter().copied().filter(|name| may_run(name) && search.get(name).is_some()).collect()
 }

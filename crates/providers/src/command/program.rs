@@ -77,21 +77,7 @@ impl<'a> SearchPath<'a> {
             return Err(Failure::invalid("input.command", "the program must be a bare name, not a path")
                 .hint("Name the program only, such as `git`; it is looked for on the scope's search path."));
         }
-        let mut refused = None;
-        for folder in self.folders.iter().filter(|folder| folder.is_absolute()) {
-            for candidate in candidates(name) {
-                let path = folder.join(candidate);
-                let Some(stat) = Stat::of(&path) else { continue };
-                if stat.kind != FileKind::File || !may_run(&stat) {
-                    continue;
-                }
-                match self.judge(folder, &path, &stat) {
-                    Ok(program) => return Ok(program),
-                    Err(why) => refused = refused.or(Some((folder.clone(), why))),
-                }
-            }
-        }
-        Err(match refused {
+        self.look_for(name).map_err(|refused| match refused {
             Some((folder, why)) => Failure::denied(
                 "untrusted-program",
                 format!("`{name}` was found in {}, but {why}", folder.display()),
@@ -103,6 +89,31 @@ impl<'a> SearchPath<'a> {
             )),
             None => self.batch_file(name).unwrap_or_else(|| self.not_found(name)),
         })
+    }
+
+    /// Returns the program that a bare name means, where it makes no difference why there is none: an error of
+    /// [`SearchPath::find`] lists all programs to name the nearest.
+    pub fn get(&self, name: &str) -> Option<Program> {
+        is_program_name(name).then(|| self.look_for(name).ok()).flatten()
+    }
+
+    /// Finds a program. The error is the first folder with such a program, and why it must not be started.
+    fn look_for(&self, name: &str) -> Result<Program, Option<(&Path, &'static str)>> {
+        let mut refused = None;
+        for folder in self.folders.iter().filter(|folder| folder.is_absolute()) {
+            for candidate in candidates(name) {
+                let path = folder.join(candidate);
+                let Some(stat) = Stat::of(&path) else { continue };
+                if stat.kind != FileKind::File || !may_run(&stat) {
+                    continue;
+                }
+                match self.judge(folder, &path, &stat) {
+                    Ok(program) => return Ok(program),
+                    Err(why) => refused = refused.or(Some((folder.as_path(), why))),
+                }
+            }
+        }
+        Err(refused)
     }
 
     /// Returns the folders that exist and that clients and strangers cannot change: those that programs themselves
@@ -294,6 +305,9 @@ mod tests {
         let program = folder.program(&format!("bin/{}", file("tool")));
         let folders = [folder.0.join("first"), folder.0.join("bin"), PathBuf::from("relative")];
         assert_eq!(find(&folders, &[], "tool").expect("it is there").path, program);
+        let search = SearchPath::new(&folders, &[]);
+        assert_eq!(search.get("tool").map(|it| it.path), Some(program));
+        assert_eq!((search.get(&file("tolo")), search.get("bin/tool")), (None, None));
         let failure = find(&folders, &[], &file("tolo")).expect_err("there is none");
         assert_eq!(failure.code, ErrorCode::NotFound);
         assert_eq!(failure.hints[0], format!("Did you mean {}?", file("tool")));

@@ -100,7 +100,7 @@ impl Tools {
         let closed = closed_folders(&around.roots, &around.dirs);
         let search = SearchPath::new(&around.scope.commands().hold().search_path, &closed);
         let files = names.into_iter().filter_map(|name| {
-            let program = search.find(name).ok()?;
+            let program = search.get(name)?;
             let stamp = FileStamp::of(&program.path)?;
             Some(ToolFile { name, program, stamp })
         });

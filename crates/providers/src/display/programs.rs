@@ -58,10 +58,10 @@ impl DisplayPrograms {
     /// # Errors
     /// `provider_unavailable` without an X server.
     pub fn find(search: &SearchPath<'_>) -> Result<Self, Failure> {
-        let server = search.find(SERVER.program).map_err(|_| no_server())?;
+        let server = search.get(SERVER.program).ok_or_else(no_server)?;
         let mut missing = Vec::new();
         let mut optional = |wanted: MissingProgram| {
-            let found = search.find(wanted.program).ok();
+            let found = search.get(wanted.program);
             if found.is_none() {
                 missing.push(wanted);
             }
@@ -82,7 +82,7 @@ pub fn missing_programs(folders: &[PathBuf]) -> Vec<MissingProgram> {
     let search = SearchPath::new(if folders.is_empty() { &usual } else { folders }, &[]);
     let has = |wanted: &MissingProgram| match wanted.program {
         name if name == REGISTRY_PROGRAM.program => registry().is_some(),
-        name => search.find(name).is_ok(),
+        name => search.get(name).is_some(),
     };
     [SERVER, BUS, REGISTRY_PROGRAM, WINDOW_MANAGER].into_iter().filter(|it| !has(it)).collect()
 }

@@ -154,7 +154,7 @@ fn prepare(around: &OcrContext, argv: Vec<OsString>) -> Result<ReadyCommand, Fai
     let policy = around.scope.commands().hold();
     let closed = closed_folders(&around.roots, &around.dirs);
     let search = SearchPath::new(&policy.search_path, &closed);
-    let program = search.find(PROGRAM).map_err(|_| missing())?;
+    let program = search.get(PROGRAM).ok_or_else(missing)?;
     let home = around.dirs.state.join("homes").join("ocr");
     create_private_dir(&home).map_err(|error| failed(&error.to_string()))?;
     #[expect(clippy::disallowed_methods, reason = "the folder is Bailiwick's own, in its state folder")]
