@@ -138,6 +138,7 @@ const FENCES: &[Fence] = &[
     Fence {
         pattern: r"\bwindows_sys\s*(::|;)",
         inside: &[
+            "crates/platform/src/accessibility/ax/element.rs",
             "crates/platform/src/fs/windows/notify.rs",
             "crates/platform/src/fs/windows/sys.rs",
             "crates/platform/src/launch/windows/pseudo_console.rs",
@@ -175,6 +176,7 @@ const FENCES: &[Fence] = &[
 const WITH_UNSAFE_CODE: &[&str] = &[
     "crates/grammars/build.rs",
     "crates/grammars/src/tables.rs",
+    "crates/platform/src/accessibility/ax/element.rs",
     "crates/platform/src/fs/windows/notify.rs",
     "crates/platform/src/fs/windows/sys.rs",
     "crates/platform/src/fs/writers.rs",

@@ -61,6 +61,16 @@ pub fn facts(pid: i32) -> Option<ProcessFacts> {
     })
 }
 
+/// Returns the process that a process belongs to now. Any may be asked for, others' and the system's too: between a terminal
+/// and its shell is `login`, which runs as root.
+///
+/// # Source
+/// XNU, `bsd/kern/proc_info.c`: what is asked of `PROC_PIDT_SHORTBSDINFO` has no check of the user.
+pub fn parent(pid: i32) -> Option<i32> {
+    let told: libc::proc_bsdshortinfo = ask(pid, libc::PROC_PIDT_SHORTBSDINFO)?;
+    i32::try_from(told.pbsi_ppid).ok()
+}
+
 /// Returns the number of a process that is never used again, and that of the process that forked it, which stays when
 /// that has ended.
 ///

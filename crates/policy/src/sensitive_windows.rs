@@ -112,6 +112,18 @@ pub const SENSITIVE_WINDOWS: &[SensitiveWindowRow] = &[
         &["windows security", "user account control"],
         &[("SecurityAgent", ""), ("CredentialUIBroker.exe", "Windows Security"), ("consent.exe", "")],
     ),
+    // Where macOS asks for rights, and where they are granted.
+    prompt(
+        &[
+            "usernotificationcenter*",
+            "coreautha*",
+            "universalaccessauthwarn*",
+            "system settings",
+            "system preferences",
+        ],
+        &[],
+        &[("UserNotificationCenter", ""), ("System Settings", "Privacy & Security"), ("coreautha", "")],
+    ),
     prompt(
         &[],
         &["*bailiwick approve*", "*log in to bailiwick*"],

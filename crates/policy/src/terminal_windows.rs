@@ -6,6 +6,8 @@ const TERMINALS: &[&str] = &[
     "*terminal*",
     "alacritty*",
     "albert*",
+    "alfred*",
+    "automator*",
     "bemenu*",
     "blackbox*",
     "com.raggesilver.blackbox*",
@@ -28,6 +30,7 @@ const TERMINALS: &[&str] = &[
     "kitty*",
     "konsole*",
     "krunner*",
+    "launchbar*",
     "lxqt-runner*",
     "lxterm*",
     "mlterm*",
@@ -40,12 +43,17 @@ const TERMINALS: &[&str] = &[
     "ptyxis*",
     "pwsh*",
     "qterminal*",
+    "quicksilver*",
+    "raycast*",
     "rio",
     "rofi*",
     "roxterm*",
     "sakura*",
+    "script editor*",
+    "spotlight*",
     "st-256color*",
     "st",
+    "tabby*",
     "terminator*",
     "termite*",
     "termius*",
@@ -56,6 +64,7 @@ const TERMINALS: &[&str] = &[
     "urxvt*",
     "uxterm*",
     "warp",
+    "wave",
     "wezterm*",
     "wofi*",
     "wt.exe",
@@ -92,6 +101,12 @@ mod tests {
             "st",
             "org.gnome.Console",
             "konsole",
+            "iTerm2",
+            "Alacritty",
+            "wezterm-gui",
+            "Ghostty",
+            "Warp",
+            "Script Editor",
         ] {
             assert!(is_terminal([name]), "{name}");
         }
@@ -99,5 +114,8 @@ mod tests {
             assert!(!is_terminal([name]), "{name}");
         }
         assert!(is_terminal(["Firefox", "xterm"]));
+        // On macOS the first name is in the language of the user.
+        assert!(is_terminal(["ターミナル", "Terminal", "Terminal"]));
+        assert!(is_terminal(["Warp", "Warp", "stable"]));
     }
 }

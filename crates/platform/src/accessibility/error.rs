@@ -8,6 +8,12 @@ pub enum AccessibilityError {
     /// This system's elements cannot be read yet.
     #[error("the elements of windows cannot be read on this system")]
     Unsupported,
+    /// The system does not let this process use its accessibility. macOS only.
+    #[error("the system does not let Bailiwick read and use the elements of windows")]
+    NotAllowed {
+        /// What the user has to change, in words.
+        setting: &'static str,
+    },
     /// The display names no accessibility bus, or nothing answers there.
     #[error("the display `{display}` has no accessibility bus: {why}")]
     NoBus {

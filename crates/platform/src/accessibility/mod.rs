@@ -9,14 +9,20 @@ mod source;
 
 #[cfg(target_os = "linux")]
 mod atspi;
-#[cfg(not(target_os = "linux"))]
+#[cfg(any(test, target_os = "macos"))]
+mod ax;
+#[cfg(not(any(target_os = "linux", target_os = "macos")))]
 mod none;
 
 pub use element::{Abilities, Ability, Element, ElementTree, Placement, Role, RuntimeId, State, States};
 pub use error::AccessibilityError;
+#[cfg(not(target_os = "macos"))]
+pub use source::allowance;
 pub use source::{Bounds, ElementSource};
 
 #[cfg(target_os = "linux")]
 pub use atspi::element_source;
-#[cfg(not(target_os = "linux"))]
+#[cfg(target_os = "macos")]
+pub use ax::{allowance, element_source};
+#[cfg(not(any(target_os = "linux", target_os = "macos")))]
 pub use none::element_source;

@@ -8,6 +8,12 @@ use crate::screen::{Rect, Window};
 /// Where an element is on its display; `None` where it is not shown, or its program does not say.
 pub type Bounds = Option<Rect>;
 
+/// Returns whether the user lets this process use the accessibility of the system, where a system asks for that: none here.
+#[cfg(not(target_os = "macos"))]
+pub const fn allowance() -> Option<Result<(), AccessibilityError>> {
+    None
+}
+
 /// One system's accessibility. All calls block, for seconds at most.
 pub trait ElementSource: Debug + Send + Sync {
     /// Reads the elements of a window, without their places and values.

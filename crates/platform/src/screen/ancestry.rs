@@ -39,8 +39,18 @@ pub fn processes_of(program: &std::path::Path) -> Vec<u32> {
     pids.filter(|pid| program_name(*pid).as_deref() == Some(&*name)).collect()
 }
 
+/// Returns the processes that run a program, by the name of its file.
+#[cfg(target_os = "macos")]
+pub fn processes_of(program: &std::path::Path) -> Vec<u32> {
+    let Some(name) = program.file_name().map(|name| name.to_string_lossy().into_owned()) else {
+        return Vec::new();
+    };
+    let pids = crate::libproc::process_ids().into_iter().filter_map(|pid| u32::try_from(pid).ok());
+    pids.filter(|pid| program_name(*pid).as_deref() == Some(&*name)).collect()
+}
+
 /// Returns the processes of this user that run a program: none that are told.
-#[cfg(not(target_os = "linux"))]
+#[cfg(windows)]
 pub fn processes_of(_: &std::path::Path) -> Vec<u32> {
     Vec::new()
 }
@@ -56,13 +66,27 @@ fn parent(pid: u32) -> Option<u32> {
 
 #[cfg(target_os = "macos")]
 fn parent(pid: u32) -> Option<u32> {
-    let facts = crate::libproc::facts(i32::try_from(pid).ok()?)?;
-    u32::try_from(facts.parent).ok().filter(|pid| *pid > 1)
+    let parent = crate::libproc::parent(i32::try_from(pid).ok()?)?;
+    u32::try_from(parent).ok().filter(|pid| *pid > 1)
+}
+
+/// Returns the name of the bundle that a process's program is in.
+#[cfg(target_os = "macos")]
+pub(super) fn bundle_name(pid: u32) -> Option<String> {
+    bundle_of(&crate::libproc::program(i32::try_from(pid).ok()?)?)
+}
+
+/// Returns the name of the outermost bundle on the way to a program, which is its application's.
+#[cfg(any(test, target_os = "macos"))]
+fn bundle_of(program: &std::path::Path) -> Option<String> {
+    let mut names = program.iter().map(|name| name.to_string_lossy());
+    let name = names.find_map(|name| Some(super::plain::plain(name.strip_suffix(".app")?)))?;
+    (!name.is_empty()).then_some(name)
 }
 
 /// Returns the name of a process's program file.
 #[cfg(target_os = "macos")]
-fn program_name(pid: u32) -> Option<String> {
+pub(super) fn program_name(pid: u32) -> Option<String> {
     let program = crate::libproc::program(i32::try_from(pid).ok()?)?;
     let name = super::plain::plain(&program.file_name()?.to_string_lossy());
     (!name.is_empty()).then_some(name)
@@ -79,10 +103,24 @@ pub(crate) fn program_name(pid: u32) -> Option<String> {
     (!name.is_empty()).then_some(name)
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
 mod tests {
     use super::*;
 
+    #[test]
+    fn an_application_is_called_as_its_outermost_bundle() {
+        for (program, name) in [
+            ("/Applications/Warp.app/Contents/MacOS/stable", Some("Warp")),
+            ("/Applications/A.app/Contents/Frameworks/A Helper.app/Contents/MacOS/A Helper", Some("A")),
+            ("/usr/bin/ssh", None),
+            ("/.app/x", None),
+        ] {
+            assert_eq!(bundle_of(program.as_ref()).as_deref(), name, "{program}");
+        }
+    }
+
+    // Only Linux has processes that a test knows.
+    #[cfg(target_os = "linux")]
     #[test]
     fn a_process_comes_from_the_one_that_started_it() {
         let all = ancestors(std::process::id());

@@ -193,6 +193,19 @@ impl Displays {
         self.servers.windows_beside(id)
     }
 
+    /// Returns a window and the others of its process, in the units of the system.
+    ///
+    /// # Errors
+    ///
+    /// [`ScreenError`] has them.
+    #[cfg(target_os = "macos")]
+    pub(crate) fn windows_of_process(
+        &self,
+        id: &str,
+    ) -> Result<(super::SystemWindow, Vec<super::SystemWindow>), ScreenError> {
+        self.servers.windows_of_process(id)
+    }
+
     /// Returns the workspaces of a display, or of that of a window; of the primary one unless named.
     ///
     /// # Errors

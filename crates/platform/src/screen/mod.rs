@@ -32,6 +32,8 @@ mod x11;
 
 #[cfg(target_os = "linux")]
 pub(crate) use ancestry::program_name;
+#[cfg(target_os = "macos")]
+pub(crate) use desktop::{SystemWindow, whole_units};
 
 pub use access::{Access, UnreachableDisplay};
 pub use ancestry::{Ancestor, ancestors, processes_of};

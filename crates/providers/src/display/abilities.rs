@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use bailiwick_contract::{Capability, FOR_USER, Failure};
+use bailiwick_platform::accessibility::{AccessibilityError, allowance};
 use bailiwick_platform::devices::{DeviceError, Devices};
 use bailiwick_platform::screen::{Access, Displays, Listing, ScreenError};
 use bailiwick_platform::tray::{Tray, TrayError};
@@ -69,10 +70,16 @@ pub fn desktop_abilities(
         host: None,
     };
     let no_manager = of_display(&|it| displays.has_window_manager(it), "no window manager runs there");
-    let no_elements = of_display(
-        &|it| displays.accessibility_bus(it).map(|bus| bus.is_some()),
-        "the display names no accessibility bus",
-    );
+    let no_elements = match allowance() {
+        None => of_display(
+            &|it| displays.accessibility_bus(it).map(|bus| bus.is_some()),
+            "the display names no accessibility bus",
+        ),
+        // Windows are judged by their titles, which come with the right to look at them.
+        Some(Ok(())) => no_pictures.clone(),
+        Some(Err(AccessibilityError::NotAllowed { setting })) => Some(setting.to_owned()),
+        Some(Err(error)) => Some(error.to_string()),
+    };
     let lacks_ocr = !has_ocr(folders);
     let text = DesktopAbility {
         name: "text recognition",

@@ -1,7 +1,8 @@
 //! Dialogs among the windows of a program, and their buttons. Mathematics only.
 
-use bailiwick_platform::accessibility::{Role, State};
+use bailiwick_platform::accessibility::{Element, Role, State};
 
+use super::identity::chain;
 use super::matching::plain_words;
 use super::menus::plain_title;
 use super::scene::WindowScene;
@@ -68,6 +69,17 @@ impl WindowScene {
         is_called_one || (self.window.owner.is_some() && !self.window.unmanaged)
     }
 
+    /// Returns whether a dialog of the window itself asks for a secret: macOS shows some within their window.
+    pub fn has_dialog_for_secret(&self) -> bool {
+        let elements = &self.tree.elements;
+        let is_in_dialog = |at: usize| {
+            chain(&self.tree, at)
+                .any(|it| elements[it].role == Role::Dialog && elements[it].parent == Some(0))
+        };
+        let is_secret = |it: &Element| it.role == Role::PasswordField && it.states.has(State::Visible);
+        elements.iter().enumerate().any(|(at, it)| is_secret(it) && is_in_dialog(at))
+    }
+
     /// Returns whether the window asks for a secret.
     pub fn asks_for_secret(&self) -> bool {
         self.tree.elements.iter().any(|it| it.role == Role::PasswordField && it.states.has(State::Visible))
@@ -124,8 +136,10 @@ fn buttons(snapshot: &Snapshot) -> impl Iterator<Item = (&str, &str)> {
 #[cfg(test)]
 mod tests {
     use std::collections::HashMap;
+    use std::time::Duration;
 
-    use bailiwick_platform::accessibility::RuntimeId;
+    use bailiwick_platform::accessibility::{ElementTree, Placement, RuntimeId};
+    use bailiwick_platform::screen::{Rect, Window};
 
     use super::*;
     use crate::elements::Identity;
@@ -158,6 +172,34 @@ mod tests {
         ] {
             assert_eq!(dismissed_by(unclear), None, "{unclear:?}");
         }
+    }
+
+    #[test]
+    fn a_sheet_that_asks_for_a_secret_is_one_and_a_page_with_such_a_field_is_not() {
+        let scene = |inner: Role, field: Role| {
+            let element = |at: usize, parent, role| Element {
+                id: RuntimeId { program: "7.1".to_owned(), path: at.to_string() },
+                parent,
+                role,
+                name: String::new(),
+                states: [State::Visible].into_iter().collect(),
+                abilities: Default::default(),
+            };
+            let elements = vec![
+                element(0, None, Role::Window),
+                element(1, Some(0), inner),
+                element(2, Some(1), Role::Group),
+                element(3, Some(2), field),
+            ];
+            let (placement, delay) = (Placement::DISPLAY, Duration::ZERO);
+            let tree = ElementTree { pid: 7, elements, complete: true, placement, delay };
+            let window = Window::new("window/0x1", "display-1", Rect::new(0, 0, 9, 9));
+            WindowScene { window, tree, siblings: Vec::new() }
+        };
+        assert!(scene(Role::Dialog, Role::PasswordField).has_dialog_for_secret());
+        assert!(!scene(Role::Dialog, Role::TextField).has_dialog_for_secret());
+        let page = scene(Role::Group, Role::PasswordField);
+        assert!(page.asks_for_secret() && !page.has_dialog_for_secret() && !page.is_dialog());
     }
 
     #[test]

@@ -75,6 +75,7 @@ impl Operation for Op {
         timeout_seconds: 60,
         audited_fields: &["path", "mode"],
         example: r#"{"op":"dialog.file","target":"s_0a1b2c3d4e","input":{"path":"notes.txt","mode":"open"}}"#,
+        platforms: &["linux"],
         ..ANSWER
     };
     type Input = Input;

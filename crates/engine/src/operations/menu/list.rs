@@ -44,6 +44,7 @@ impl Operation for Op {
         details: "Lists the entries of the menu bar, without opening anything. Some programs make their entries only when a menu \
                   opens: then they are not listed.",
         example: r#"{"op":"menu.list","input":{"path":["File"]}}"#,
+        platforms: &["linux"],
         ..READING
     };
     type Input = Input;

@@ -27,6 +27,7 @@ impl Operation for Op {
                   menu.list or ui.see. `effect` is as for ui.press. Nothing is chosen in terminals.",
         target: TargetRule::Snapshot,
         example: r#"{"op":"menu.select","target":"s_0a1b2c3d4e","input":{"path":["File","Save"]}}"#,
+        platforms: &["linux"],
         ..ACTION
     };
     type Input = Input;

@@ -77,6 +77,7 @@ impl Operation for Op {
                   small windows, are not listed.",
         target: TargetRule::OptionalId("an icon, from this list: its menu"),
         example: r#"{"op":"tray.list"}"#,
+        platforms: &["linux"],
         ..READING
     };
     type Input = NoFields;

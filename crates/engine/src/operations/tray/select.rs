@@ -50,6 +50,7 @@ impl Operation for Op {
                   its menu, and every entry on the way enabled. Icons of terminals, and of what Bailiwick runs in, are not used.",
         target: TargetRule::Id("an icon, from tray.list"),
         example: r#"{"op":"tray.select","target":"session/:1.42/StatusNotifierItem","input":{"path":["Off"]}}"#,
+        platforms: &["linux"],
         ..ACTION
     };
     type Input = Input;

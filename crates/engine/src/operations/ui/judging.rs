@@ -38,7 +38,7 @@ pub(in crate::operations) fn judge_prompt(
     if closed.has(scene.window.pid) {
         return Err(prompt());
     }
-    if scene.is_dialog() && scene.asks_for_secret() {
+    if scene.is_dialog() && scene.asks_for_secret() || scene.has_dialog_for_secret() {
         return Err(Failure::new(
             ErrorCode::SecureField,
             "the dialog asks for a secret: only the user answers it",

@@ -24,6 +24,8 @@ pub(in crate::operations) fn failed(error: AccessibilityError) -> Failure {
     let message = error.to_string();
     match error {
         AccessibilityError::Unsupported => Failure::new(ErrorCode::UnsupportedPlatform, message),
+        AccessibilityError::NotAllowed { setting } => Failure::new(ErrorCode::OsPermissionRequired, message)
+            .hint(format!("{FOR_USER}{setting}.")),
         AccessibilityError::NoBus { .. } => Failure::new(ErrorCode::ProviderUnavailable, message).hint(format!(
             "{FOR_USER}install at-spi2-core, and log in again; programs that run already have to be started again."
         )),

@@ -13,6 +13,7 @@ use objc2_core_graphics::{
 };
 
 use super::window::SystemWindow;
+use crate::screen::ancestry::{bundle_name, program_name};
 use crate::screen::{Access, Rect, ScreenError, WindowState};
 
 /// All that show are told.
@@ -96,18 +97,20 @@ fn tell(facts: &Facts) -> Option<Option<SystemWindow>> {
     let mut place = CGRect::default();
     // SAFETY: the dictionary is of the kind that this function reads, and it writes one rectangle, which is there.
     let placed = unsafe { CGRectMakeWithDictionaryRepresentation(Some(&bounds), &raw mut place) };
-    let bounds = placed.then(|| rect(&place))?;
+    let bounds = placed.then(|| whole_units(&place))?;
     let on_screen = value::<CFBoolean>(facts, "kCGWindowIsOnscreen").is_some_and(|it| it.as_bool());
     // Zero is where programs' own windows are.
     let unmanaged = integer("kCGWindowLayer").unwrap_or(0) != 0;
+    let pid = integer("kCGWindowOwnerPID").and_then(|pid| u32::try_from(pid).ok());
     Some((!bounds.is_empty()).then(|| SystemWindow {
         number,
         title: text("kCGWindowName"),
         app: text("kCGWindowOwnerName"),
-        instance: String::new(),
+        // The name of a program is in the language of the user; that of its bundle is not.
+        instance: pid.and_then(bundle_name).unwrap_or_default(),
         owner: None,
-        pid: integer("kCGWindowOwnerPID").and_then(|pid| u32::try_from(pid).ok()),
-        process: None,
+        pid,
+        process: pid.and_then(program_name),
         bounds,
         frame: bounds,
         state: if on_screen { WindowState::Visible } else { WindowState::Hidden },
@@ -123,7 +126,7 @@ fn value<T: ConcreteType>(facts: &Facts, key: &str) -> Option<CFRetained<T>> {
 }
 
 /// Returns the whole units that hold a rectangle.
-fn rect(of: &CGRect) -> Rect {
+pub(crate) fn whole_units(of: &CGRect) -> Rect {
     #[expect(clippy::cast_possible_truncation, reason = "such a cast goes to the nearest number there is")]
     let whole = |value: f64| value as i32;
     let (left, top) = (whole(of.origin.x.floor()), whole(of.origin.y.floor()));

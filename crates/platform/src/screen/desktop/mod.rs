@@ -23,3 +23,7 @@ mod worker;
 
 pub(super) use pixels::Image;
 pub(super) use servers::Servers;
+#[cfg(target_os = "macos")]
+pub(crate) use system::whole_units;
+#[cfg(target_os = "macos")]
+pub(crate) use window::SystemWindow;

@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use super::mapping::Mapping;
 use super::scene::{Scene, number_of};
+#[cfg(target_os = "macos")]
+use super::window::SystemWindow;
 use super::worker::Worker;
 use super::{pixels, system};
 use crate::screen::frame::Pixels;
@@ -105,8 +107,32 @@ impl Servers {
         Err(no_control())
     }
 
-    pub(in crate::screen) fn windows_beside(&self, _: &str) -> Result<Vec<Window>, ScreenError> {
-        Err(no_control())
+    /// Returns all windows of the desktop, if one has this id: a desktop is one, whatever displays it has.
+    pub(in crate::screen) fn windows_beside(&self, id: &str) -> Result<Vec<Window>, ScreenError> {
+        if !system::TELLS_WINDOWS {
+            return Err(no_control());
+        }
+        let session = self.session.clone();
+        let windows = self.ask(LIST_PATIENCE, move || list(session.as_deref()))?.windows;
+        match windows.iter().any(|window| window.id == id) {
+            true => Ok(windows),
+            false => Err(ScreenError::UnknownWindow(id.to_owned())),
+        }
+    }
+
+    /// Returns a window and the others of its process, in the units of the system.
+    #[cfg(target_os = "macos")]
+    pub(in crate::screen) fn windows_of_process(
+        &self,
+        id: &str,
+    ) -> Result<(SystemWindow, Vec<SystemWindow>), ScreenError> {
+        let unknown = || ScreenError::UnknownWindow(id.to_owned());
+        let mut windows =
+            self.ask(LIST_PATIENCE, || granted().and_then(|()| Scene::read()))?.windows.unwrap_or_default();
+        let at = windows.iter().position(|window| window.id() == id).ok_or_else(unknown)?;
+        let window = windows.swap_remove(at);
+        windows.retain(|other| other.pid == window.pid);
+        Ok((window, windows))
     }
 
     pub(in crate::screen) fn act_if(

@@ -4,7 +4,7 @@ use crate::screen::{Rect, WindowState};
 
 /// A window that can be on a display, in the system's own units of length.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct SystemWindow {
+pub(crate) struct SystemWindow {
     /// The number that the system gave it.
     pub number: u64,
     /// Its title; empty if none is told.
