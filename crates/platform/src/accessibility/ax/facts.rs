@@ -7,6 +7,8 @@
 use crate::accessibility::{Abilities, Ability, Role, State, States};
 use crate::screen::Rect;
 
+/// A button that shows a choice, of which it opens a menu.
+const POP_UP: &str = "AXPopUpButton";
 /// The longest name, in characters.
 const NAME: usize = 1_000;
 
@@ -83,6 +85,7 @@ impl NeededDetails {
             role,
             Role::Image | Role::Cell | Role::Row | Role::ListItem | Role::TreeItem | Role::Other
         ) || (role == Role::Group && facts.children.is_empty());
+        let says_itself = says_itself || facts.role == POP_UP;
         Self { content: says_itself && !facts.is_protected, settable: is_set, actions: may_act }
     }
 }
@@ -117,7 +120,7 @@ impl<E> AxFacts<E> {
             "AXCheckBox" | "AXButton" if subrole == "AXToggle" => Role::ToggleButton,
             "AXButton" | "AXMenuButton" | "AXColorWell" => Role::Button,
             "AXDisclosureTriangle" => Role::ToggleButton,
-            "AXPopUpButton" | "AXComboBox" => Role::ComboBox,
+            POP_UP | "AXComboBox" => Role::ComboBox,
             "AXTextField" | "AXTextArea" => Role::TextField,
             "AXCheckBox" => Role::CheckBox,
             "AXRadioButton" if subrole == "AXTabButton" || outer == "AXTabGroup" => Role::Tab,
@@ -149,13 +152,16 @@ impl<E> AxFacts<E> {
         }
     }
 
-    /// Returns what it is called: a label by what it says.
+    /// Returns what it is called: a label by what it says, a button for choices without a name by the one that it shows.
     pub(super) fn name(&self, role: Role, details: &AxDetails) -> String {
-        let own = match &details.content {
-            AxContent::Text(text) if matches!(role, Role::Label | Role::Heading) => text,
-            _ => "",
+        let said = match &details.content {
+            AxContent::Text(text) => text,
+            AxContent::Number(_) | AxContent::Nothing => "",
         };
-        let named = [own, &self.title, &self.description].into_iter().find(|it| !it.trim().is_empty());
+        let own = if matches!(role, Role::Label | Role::Heading) { said } else { "" };
+        let choice = if self.role == POP_UP { said } else { "" };
+        let named =
+            [own, &self.title, &self.description, choice].into_iter().find(|it| !it.trim().is_empty());
         named.unwrap_or_default().chars().take(NAME).collect()
     }
 
@@ -297,6 +303,12 @@ mod tests {
         let label = AxFacts { description: "d".to_owned(), ..facts("AXStaticText", "") };
         assert_eq!(label.name(Role::Label, &of(AxContent::Text("Total".to_owned()))), "Total");
         assert_eq!(label.name(Role::Label, &of(AxContent::Text(" ".to_owned()))), "d");
+        let mut choice = facts(POP_UP, "");
+        assert!(NeededDetails::of(Role::ComboBox, &choice).content);
+        let content = of(AxContent::Text("Landscape".to_owned()));
+        assert_eq!(choice.name(Role::ComboBox, &content), "Landscape");
+        choice.title = "Orientation".to_owned();
+        assert_eq!(choice.name(Role::ComboBox, &content), "Orientation");
         let field = facts("AXTextField", "");
         let settable = AxDetails { is_settable: true, ..AxDetails::default() };
         assert!(field.states(Role::TextField, &settable).has(State::Editable));

@@ -103,7 +103,7 @@ pub(super) fn walk<P: AxProgram>(
             is_all &= facts.children.is_empty();
             continue;
         }
-        let clip = if clips(&facts.role) { narrowed(next.clip, facts.place) } else { next.clip };
+        let clip = clip_within(&facts.role, next.clip, facts.place);
         let children = if facts.children.len() > MOST_CHILDREN {
             is_all = false;
             answered(program.shown_children(&next.element))?
@@ -169,15 +169,13 @@ fn shows(place: Option<Rect>, clip: Option<Rect>, is_outer_shown: bool) -> bool 
     }
 }
 
-/// Returns whether what is in an element cannot be seen beside it.
-fn clips(role: &str) -> bool {
-    matches!(role, "AXWindow" | "AXScrollArea")
-}
-
-fn narrowed(clip: Option<Rect>, place: Option<Rect>) -> Option<Rect> {
-    match (clip, place) {
-        (Some(clip), Some(place)) => Some(clip.intersection(&place).unwrap_or_default()),
-        (clip, place) => clip.or(place),
+/// Returns in what of the screen the children of an element can be seen.
+fn clip_within(role: &str, clip: Option<Rect>, place: Option<Rect>) -> Option<Rect> {
+    match (role, clip, place) {
+        ("AXScrollArea", Some(clip), Some(place)) => Some(clip.intersection(&place).unwrap_or_default()),
+        // What is drawn over the window may be larger than it.
+        ("AXScrollArea" | "AXWindow" | "AXSheet" | "AXPopover" | "AXMenu", _, place) => place.or(clip),
+        _ => clip,
     }
 }
 

@@ -122,7 +122,9 @@ fn nothing_is_asked_of_a_secure_field_and_no_field_is_read() {
 fn what_is_scrolled_out_of_view_does_not_show() {
     let low = Rect::new(0, 70, 100, 20);
     let program = program(vec![
-        (0, element("AXWindow", WHOLE, &[1, 4])),
+        (0, element("AXWindow", WHOLE, &[1, 4, 5])),
+        (5, element("AXSheet", Rect::new(-20, 0, 140, 300), &[6])),
+        (6, element("AXButton", Rect::new(0, 250, 50, 20), &[])),
         (1, element("AXScrollArea", Rect::new(0, 0, 100, 50), &[2, 3])),
         (2, element("AXButton", Rect::new(0, 40, 100, 20), &[])),
         (3, element("AXButton", low, &[])),
@@ -131,6 +133,7 @@ fn what_is_scrolled_out_of_view_does_not_show() {
     let (elements, _) = read(&program).expect("it answers");
     let of = |path: &str| elements.iter().find(|it| it.id.path == path).expect("it is read").states;
     assert!(of("2").has(State::Showing) && of("4").has(State::Showing));
+    assert!(of("6").has(State::Showing), "a sheet is over its window");
     assert!(!of("3").has(State::Showing) && of("3").has(State::Visible));
 }
 
