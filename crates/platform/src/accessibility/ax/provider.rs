@@ -112,10 +112,11 @@ fn find(table: &Table, id: &RuntimeId) -> Result<AxElement, ProgramError> {
     table.get(id).filter(|_| is_running(&id.program)).ok_or(ProgramError::Gone)
 }
 
-/// Finds an element that is not secure. It may have become so.
+/// Finds an element whose content is no secret. It may have become one.
 fn find_readable(table: &Table, id: &RuntimeId) -> Result<AxElement, ProgramError> {
     let element = find(table, id)?;
-    if element.facts()?.is_secure() { Err(ProgramError::Unable) } else { Ok(element) }
+    let facts = element.facts()?;
+    if facts.is_secure() || facts.is_protected { Err(ProgramError::Unable) } else { Ok(element) }
 }
 
 impl Ax {
@@ -162,7 +163,7 @@ impl Ax {
     }
 }
 
-/// Reads the window of a process that is at a place, of which the list of windows says so.
+/// Reads a window of a process, which the list of windows calls so and has at this place, beside the others of the process.
 fn read(
     table: &mut Table,
     window: &Window,
