@@ -408,6 +408,7 @@ fn every_fence_finds_what_it_fences() {
         "tree_sitter_rust::LANGUAGE",
         "use x11rb::connection::Connection;",
         "png::Encoder::new()",
+        "use objc2_core_foundation::CFString;",
         "use windows_sys::Win32::Foundation::HANDLE;",
         "use bailiwick_providers::code::{Definitions, definitions, language_of};",
         "let stream = TcpStream::connect(address);",

@@ -1,3 +1,5 @@
+//! A program whose elements are numbers is read as one of macOS would be.
+
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 
