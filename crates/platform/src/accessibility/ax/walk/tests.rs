@@ -8,7 +8,7 @@ use crate::accessibility::Ability;
 
 /// A program whose elements are numbers. Those below 1000 are its own.
 #[derive(Default)]
-struct Listed {
+struct ListedProgram {
     facts: HashMap<u32, Result<AxFacts<u32>, ProgramError>>,
     contents: HashMap<u32, AxContent>,
     shown: Vec<u32>,
@@ -18,7 +18,7 @@ struct Listed {
     left: Option<Cell<u32>>,
 }
 
-impl AxProgram for Listed {
+impl AxProgram for ListedProgram {
     type Element = u32;
 
     fn facts(&self, element: &u32) -> Result<AxFacts<u32>, ProgramError> {
@@ -61,11 +61,14 @@ fn element(role: &str, place: Rect, children: &[u32]) -> AxFacts<u32> {
     AxFacts { role: role.to_owned(), place: Some(place), children: children.to_vec(), ..AxFacts::default() }
 }
 
-fn program(elements: Vec<(u32, AxFacts<u32>)>) -> Listed {
-    Listed { facts: elements.into_iter().map(|(at, facts)| (at, Ok(facts))).collect(), ..Listed::default() }
+fn program(elements: Vec<(u32, AxFacts<u32>)>) -> ListedProgram {
+    ListedProgram {
+        facts: elements.into_iter().map(|(at, facts)| (at, Ok(facts))).collect(),
+        ..ListedProgram::default()
+    }
 }
 
-fn read(program: &Listed) -> Result<(Vec<Element>, bool), ProgramError> {
+fn read(program: &ListedProgram) -> Result<(Vec<Element>, bool), ProgramError> {
     let mut id = |it: &u32| Some(RuntimeId { program: "7.1".to_owned(), path: it.to_string() });
     walk(program, 0, &mut id)
 }
