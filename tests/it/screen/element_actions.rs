@@ -9,7 +9,7 @@ use support::desktop::Desktop;
 use support::service::{TestService, data};
 
 /// A request about a window, an element or a snapshot.
-fn ask(op: &str, target: &str, input: Value) -> Value {
+pub(super) fn ask(op: &str, target: &str, input: Value) -> Value {
     json!({"scope": "app", "op": op, "target": target, "input": input})
 }
 
@@ -18,7 +18,7 @@ async fn find(host: &TestService, desktop: &Desktop, input: Value) -> Value {
 }
 
 /// Returns the element that is plainly meant.
-async fn found(host: &TestService, desktop: &Desktop, input: Value) -> String {
+pub(super) async fn found(host: &TestService, desktop: &Desktop, input: Value) -> String {
     let answer = find(host, desktop, input).await;
     assert_eq!(answer["outcome"], "found", "{answer:#}");
     answer["element"].as_str().expect("an element").to_owned()
@@ -367,6 +367,7 @@ async fn nothing_new_reads_or_acts_in_hidden_windows_and_terminals() {
     let host = service(&desktop, json!({"deniedWindows": [{"title": "*vault*"}]}));
     let window = desktop.window();
     let tab = found(&host, &desktop, json!({"text": "Colors", "roles": ["tab"]})).await;
+    let notes = found(&host, &desktop, json!({"text": "Notes"})).await;
     let snapshot = tab.split_once('@').expect("a snapshot").1.to_owned();
     let number = u32::from_str_radix(window.rsplit_once("/0x").expect("a window").1, 16).expect("a number");
     let acting = [
@@ -375,12 +376,17 @@ async fn nothing_new_reads_or_acts_in_hidden_windows_and_terminals() {
         ("ui.expand", &tab, json!({})),
         ("ui.scroll_to", &tab, json!({})),
         ("ui.action", &tab, json!({"name": "switch"})),
+        ("ui.scroll", &notes, json!({"direction": "down"})),
+        ("ui.scroll", &window, json!({"direction": "down"})),
+        ("ui.step", &notes, json!({"by": 1})),
+        ("ui.type", &notes, json!({"text": "rm -rf ."})),
         ("menu.select", &snapshot, json!({"path": ["View", "Ruler"]})),
     ];
     let reading = [
         ("ui.find", &window, json!({"text": "Colors"})),
         ("ui.read", &window, json!({})),
         ("ui.read", &tab, json!({})),
+        ("ui.context", &window, json!({})),
         ("ui.inspect", &tab, json!({})),
         ("ui.element_at", &window, json!({"x": 10, "y": 10})),
         ("ui.verify", &window, json!({"conditions": [{"text": "Colors"}]})),

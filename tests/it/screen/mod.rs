@@ -25,5 +25,6 @@ mod record;
 mod stress;
 mod toolkits;
 mod tray;
+mod typing;
 mod windows;
 mod workspaces;

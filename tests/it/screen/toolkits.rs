@@ -155,6 +155,41 @@ async fn clicks(host: &TestService, desktop: &mut Desktop, element: &str, expect
     receives(desktop, expected);
 }
 
+/// Types into the fields, goes by steps, and scrolls a text of many lines.
+async fn types_steps_and_scrolls(host: &TestService, desktop: &mut Desktop, seen: &Value) {
+    let of = |text: &str| element(seen, text);
+    let typed = host.data(with("ui.type", &of("\"Name\""), json!({"text": "Bob ", "clear": true}))).await;
+    assert_eq!((&typed["effect"], &typed["path"]), (&json!("confirmed"), &json!("value")), "{typed:#}");
+    receives(desktop, &["name Bob "]);
+    for (text, path) in [("世", "name Bob 世"), ("界", "name Bob 世界")] {
+        let typed = host.data(with("ui.type", &of("\"Name\""), json!({"text": text}))).await;
+        assert_eq!((&typed["effect"], &typed["path"]), (&json!("confirmed"), &json!("text")), "{typed:#}");
+        receives(desktop, &[path]);
+    }
+    let done = host.data(with("ui.step", &of("\"Level\""), json!({"by": -2}))).await;
+    assert_eq!((&done["effect"], &done["new"]), (&json!("confirmed"), &json!("40")), "{done:#}");
+    receives(desktop, &["level 40.0"]);
+    let text: Vec<String> = (0..100).map(|at| format!("line {at}")).collect();
+    let input = json!({"text": text.join("\n"), "clear": true});
+    let typed = host.data(with("ui.type", &of("\"Notes\""), input)).await;
+    assert_eq!(typed["effect"], "confirmed", "{typed:#}");
+    eventually("the text is received", || desktop.received().iter().any(|line| line.contains("line 99")));
+    let notes = of("\"Notes\"");
+    let scroll = |direction: &str, amount: u32| {
+        with("ui.scroll", &notes, json!({"direction": direction, "amount": amount}))
+    };
+    eventually_some("the scroll bar is there", async || {
+        host.send(scroll("up", 1_000)).await["data"]["position"].as_f64()
+    })
+    .await;
+    let line = host.data(scroll("down", 3)).await;
+    assert_eq!((&line["effect"], &line["path"]), (&json!("confirmed"), &json!("value")), "{line:#}");
+    let end = host.data(scroll("down", 1_000)).await;
+    assert_eq!((&end["effect"], &end["position"]), (&json!("confirmed"), &json!(1.0)), "{end:#}");
+    let again = host.data(scroll("down", 1)).await;
+    assert_eq!((&again["path"], &again["position"]), (&json!("none"), &json!(1.0)), "{again:#}");
+}
+
 /// Reads and uses the form in Chromium. It lets no field be set: text is typed.
 pub(super) async fn a_page_of_chromium_is_read_and_used(scale: u32) {
     let mut desktop = Desktop::form(Toolkit::Web, scale);
@@ -163,7 +198,17 @@ pub(super) async fn a_page_of_chromium_is_read_and_used(scale: u32) {
     let of = |text: &str| element(&seen, text);
     let answer = host.send(with("ui.set_value", &of("\"Name\""), json!({"value": "Ada"}))).await;
     assert_eq!(refusal(&answer).0, "unsupported_action", "{answer:#}");
+    let answer = host.send(with("ui.type", &of("\"Name\""), json!({"text": "Ada"}))).await;
+    assert_eq!(refusal(&answer).0, "unsupported_action", "{answer:#}");
+    let answer = host.send(with("ui.scroll", &of("\"Name\""), json!({"direction": "down"}))).await;
+    assert_eq!(refusal(&answer).0, "unsupported_action", "{answer:#}");
+    let context = host.data(with("ui.context", &desktop.window(), json!({}))).await;
+    let url = context["url"].as_str().unwrap_or_else(|| panic!("{context:#}"));
+    assert!(url.starts_with("http://127.0.0.1:"), "{context:#}");
     sets(&host, &mut desktop, (&of("\"Level\""), "42"), &["level 42.0"]).await;
+    let done = host.data(with("ui.step", &of("\"Level\""), json!({"by": -2}))).await;
+    assert_eq!((&done["effect"], &done["new"]), (&json!("confirmed"), &json!("40")), "{done:#}");
+    receives(&mut desktop, &["level 40.0"]);
     does(&host, &mut desktop, press(&of("check box \"Agree\"")), &["agree True"]).await;
     does(&host, &mut desktop, press(&of("button \"Save\"")), &["pressed save"]).await;
     let layout = with("ui.select", &of("combo box \"Layout\""), json!({"item": "Landscape"}));
@@ -201,6 +246,7 @@ async fn a_form_of_gtk_4_is_read_and_used_and_is_where_it_says() {
     let of = |text: &str| element(&seen, text);
     sets(&host, &mut desktop, (&of("\"Name\""), "Ada 世界"), &["name Ada 世界"]).await;
     sets(&host, &mut desktop, (&of("\"Level\""), "42"), &["level 42.0"]).await;
+    types_steps_and_scrolls(&host, &mut desktop, &seen).await;
     does(&host, &mut desktop, press(&of("\"Loud\"")), &["loud True"]).await;
     does(&host, &mut desktop, press(&of("button \"Save\"")), &["pressed save"]).await;
     // It tells no action of a check box: that is for the pointer.
@@ -219,6 +265,10 @@ async fn a_form_of_qt_is_read_and_used_and_is_where_it_says() {
     let of = |text: &str| element(&seen, text);
     sets(&host, &mut desktop, (&of("\"Name\""), "Ada 世界"), &["name Ada 世界"]).await;
     sets(&host, &mut desktop, (&of("\"Level\""), "42"), &["level 42.0"]).await;
+    types_steps_and_scrolls(&host, &mut desktop, &seen).await;
+    let stepped = host.data(with("ui.step", &of("\"Count\""), json!({"by": 3}))).await;
+    assert_eq!((&stepped["effect"], &stepped["new"]), (&json!("confirmed"), &json!("3")), "{stepped:#}");
+    receives(&mut desktop, &["count 3"]);
     does(&host, &mut desktop, press(&of("check box \"Agree\"")), &["agree True"]).await;
     does(&host, &mut desktop, press(&of("button \"Save\"")), &["pressed save"]).await;
     let row = with("ui.select", &of("list item \"Two\""), json!({}));

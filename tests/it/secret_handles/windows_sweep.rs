@@ -131,6 +131,13 @@ async fn windows_are_used(sweep: &mut Sweep, desktop: &Desktop) {
     sweep.ask("menu.select", snapshot, json!({"path": [path[0], "Open"]}), Refusal).await;
     // What was there is shown as it was, and what is set is read back.
     sweep.ask("ui.set_value", &field, json!({"value": format!("<{secret}>")}), Mark).await;
+    sweep.ask("ui.type", &field, json!({"text": format!("<{secret}>"), "submit": true}), Mark).await;
+    sweep.ask("ui.context", &window, json!({}), Mark).await;
+    let level = sweep.element(&window, "slider").await;
+    sweep.ask("ui.step", &level, json!({"by": 1}), Mark).await;
+    sweep.ask("ui.step", &level, json!({"by": 1_000}), Refusal).await;
+    let notes = sweep.element(&window, "document").await;
+    sweep.ask("ui.scroll", &notes, json!({"direction": "down"}), Anything).await;
     let fields = json!([{"element": id, "value": secret}]);
     sweep.ask("ui.fill", snapshot, json!({"fields": fields}), Mark).await;
 }

@@ -250,7 +250,13 @@ def named():
     folds.add(Gtk.Label(label=f"Unfolded {text}"))
     save = button(f"Save {text}", "save")
     save.connect("clicked", lambda _: status.set_text(f"Saved {text}" if status.get_text()[0] == "N" else f"Not saved {text}"))
-    add(bar, field, combo, folds, save, status)
+    level, notes, scrolled = Gtk.Scale.new_with_range(Gtk.Orientation.HORIZONTAL, 0, 100, 1), Gtk.TextView(), Gtk.ScrolledWindow()
+    level.get_accessible().set_name(f"Level {text}")
+    notes.get_buffer().set_text("\n".join(f"line {at} {text}" for at in range(40)))
+    notes.get_accessible().set_name(f"Notes {text}")
+    scrolled.set_overlay_scrolling(False)
+    scrolled.add(notes)
+    add(bar, field, combo, folds, save, status, level, scrolled)
 
 
 def named_dialog():

@@ -73,13 +73,16 @@ def form(window):
     off.set_sensitive(False)
     notes = Gtk.TextView()
     label_as(notes, "Notes")
-    notes.set_size_request(-1, 40)
+    scrolled = Gtk.ScrolledWindow()
+    scrolled.set_min_content_height(60)
+    scrolled.set_overlay_scrolling(False)
+    scrolled.set_child(notes)
     notes.get_buffer().set_text("first line")
     notes.get_buffer().connect("changed", lambda it: say("notes", it.get_text(*it.get_bounds(), True)))
     more = Gtk.Expander(label="More")
     more.set_child(Gtk.Label(label="Unfolded"))
     for widget in (Gtk.PopoverMenuBar.new_from_model(bar), caption, name, secret, pin, fixed, agree, switch, level, layout,
-                   old, listed, save, off, status, notes, more):
+                   old, listed, save, off, status, scrolled, more):
         outer.append(widget)
     window.set_child(outer)
 

@@ -314,6 +314,17 @@ pub struct Element {
     pub abilities: Abilities,
 }
 
+/// What a program says of one element where it is asked for it. Each is `None` where it says nothing.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ElementDetails {
+    /// Before which character of its text the caret is.
+    pub caret: Option<usize>,
+    /// By how much its number changes with one step; above 0.
+    pub step: Option<f64>,
+    /// The address of a document.
+    pub url: Option<String>,
+}
+
 /// How a program counts the places of a window's elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Placement {

@@ -14,7 +14,9 @@ mod ax;
 #[cfg(not(any(target_os = "linux", target_os = "macos")))]
 mod none;
 
-pub use element::{Abilities, Ability, Element, ElementTree, Placement, Role, RuntimeId, State, States};
+pub use element::{
+    Abilities, Ability, Element, ElementDetails, ElementTree, Placement, Role, RuntimeId, State, States,
+};
 pub use error::AccessibilityError;
 #[cfg(not(target_os = "macos"))]
 pub use source::allowance;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{AccessibilityError, Bounds, ElementSource, ElementTree, RuntimeId};
+use super::{AccessibilityError, Bounds, ElementDetails, ElementSource, ElementTree, RuntimeId};
 use crate::screen::{Displays, Window};
 
 /// Returns the accessibility of this system, which refuses everything.
@@ -63,6 +63,14 @@ impl ElementSource for NoElements {
     }
 
     fn set_text(&self, _: &str, _: &RuntimeId, _: &str) -> Result<bool, AccessibilityError> {
+        Err(AccessibilityError::Unsupported)
+    }
+
+    fn details(&self, _: &str, _: &RuntimeId) -> Result<ElementDetails, AccessibilityError> {
+        Err(AccessibilityError::Unsupported)
+    }
+
+    fn insert_text(&self, _: &str, _: &RuntimeId, _: usize, _: &str) -> Result<bool, AccessibilityError> {
         Err(AccessibilityError::Unsupported)
     }
 

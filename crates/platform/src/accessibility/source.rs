@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-use super::{AccessibilityError, ElementTree, RuntimeId};
+use super::{AccessibilityError, ElementDetails, ElementTree, RuntimeId};
 use crate::screen::{Rect, Window};
 
 /// Where an element is on its display; `None` where it is not shown, or its program does not say.
@@ -113,6 +113,25 @@ pub trait ElementSource: Debug + Send + Sync {
     /// # Errors
     /// As [`ElementSource::press`].
     fn set_text(&self, display: &str, element: &RuntimeId, text: &str) -> Result<bool, AccessibilityError>;
+
+    /// Reads what only one element at a time is asked for.
+    ///
+    /// # Errors
+    /// [`AccessibilityError::Program`], [`AccessibilityError::NoBus`].
+    fn details(&self, display: &str, element: &RuntimeId) -> Result<ElementDetails, AccessibilityError>;
+
+    /// Inserts a text into that of an element, before the character at a place, and puts the caret after it. Returns whether
+    /// the program says that it did.
+    ///
+    /// # Errors
+    /// As [`ElementSource::press`].
+    fn insert_text(
+        &self,
+        display: &str,
+        element: &RuntimeId,
+        at: usize,
+        text: &str,
+    ) -> Result<bool, AccessibilityError>;
 
     /// Sets the number of an element.
     ///

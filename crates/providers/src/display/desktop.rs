@@ -1,11 +1,11 @@
 //! Whose private displays there are.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use bailiwick_contract::{Caller, ErrorCode, FOR_USER, Failure, StageName};
+use bailiwick_contract::{Caller, CommandInput, ErrorCode, FOR_USER, Failure, StageName};
 use bailiwick_platform::dirs::Dirs;
 use bailiwick_platform::launch::Launcher;
 use bailiwick_platform::screen::{DisplaySelection, Displays, Sources, X11_SOCKETS};
@@ -49,6 +49,22 @@ impl DisplayOwner {
     /// Returns the owner of what a caller makes in a scope.
     pub fn new(scope: &Scope, caller: &Caller) -> Self {
         Self { scope: scope.storage_key().to_owned(), caller: caller.identity().to_owned() }
+    }
+}
+
+/// How a program was started. In memory alone, as its command may hold secrets.
+pub struct LaunchedProgram {
+    /// Its command, as it was asked for.
+    pub command: CommandInput,
+    /// The variables that were asked for.
+    pub environment: BTreeMap<String, String>,
+    /// What its starter calls it.
+    pub label: Option<String>,
+}
+
+impl std::fmt::Debug for LaunchedProgram {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("LaunchedProgram").finish_non_exhaustive()
     }
 }
 
@@ -144,14 +160,26 @@ impl PrivateDisplays {
         Ok(display)
     }
 
-    /// Notes a process that shows itself on a display, and is to end with it.
-    pub fn add_process(&self, owner: &DisplayOwner, id: &str, process: &str) {
+    /// Notes a process that shows itself on a display, and is to end with it, and how it is started again.
+    pub fn add_process(&self, owner: &DisplayOwner, id: &str, process: &str, program: LaunchedProgram) {
         let mut owners = self.owners();
         let running =
             owners.get_mut(owner).and_then(|owned| owned.running.iter_mut().find(|it| it.display.id == id));
         if let Some(running) = running {
             running.display.processes.push(process.to_owned());
+            running.programs.insert(process.to_owned(), Arc::new(program));
         }
+    }
+
+    /// Returns the display that a process was started on, and how it is started again.
+    pub fn program(
+        &self,
+        owner: &DisplayOwner,
+        process: &str,
+    ) -> Option<(PrivateDisplay, Arc<LaunchedProgram>)> {
+        let owners = self.owners();
+        let mut running = owners.get(owner)?.running.iter();
+        running.find_map(|it| Some((it.display.clone(), Arc::clone(it.programs.get(process)?))))
     }
 
     /// Ends the displays of scopes.

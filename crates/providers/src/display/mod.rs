@@ -12,7 +12,7 @@ mod programs;
 mod start;
 
 pub use abilities::{DesktopAbility, NO_STATUS_AREA, desktop_abilities};
-pub use desktop::{Desktop, DisplayOwner, PrivateDisplays, without_private};
+pub use desktop::{Desktop, DisplayOwner, LaunchedProgram, PrivateDisplays, without_private};
 pub use leftovers::remove_leftovers;
 pub use programs::{MissingProgram, missing_programs};
 pub use start::{DisplayAccess, DisplayOrder, PrivateDisplay};

@@ -1,5 +1,6 @@
 //! Starting a private display, and ending it.
 
+use std::collections::HashMap;
 use std::ffi::OsString;
 use std::path::Path;
 use std::sync::Arc;
@@ -20,7 +21,7 @@ use bailiwick_platform::tray::Watcher;
 use bailiwick_policy::{AllRoots, Scope};
 
 use super::bus::Bus;
-use super::desktop::{Desktop, DisplayOwner, PrivateDisplays};
+use super::desktop::{Desktop, DisplayOwner, LaunchedProgram, PrivateDisplays};
 use super::folder::DisplayFolder;
 use super::leftovers::remove_leftovers;
 use super::programs::{DisplayPrograms, MissingProgram};
@@ -94,6 +95,8 @@ pub struct DisplayAccess {
 #[derive(Debug)]
 pub(super) struct RunningDisplay {
     pub display: PrivateDisplay,
+    /// How its processes are started again, by their ids.
+    pub programs: HashMap<String, Arc<LaunchedProgram>>,
     stop: Option<oneshot::Sender<()>>,
     life: Option<JoinHandle<()>>,
 }
@@ -300,7 +303,7 @@ fn lasting(
             running.life = None;
         }
     });
-    RunningDisplay { display, stop: Some(stop), life: Some(life) }
+    RunningDisplay { display, programs: HashMap::new(), stop: Some(stop), life: Some(life) }
 }
 
 /// Waits until the server answers, and the bus listens. Returns whether they do; else the server has ended.

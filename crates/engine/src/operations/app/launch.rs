@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::registry::prelude::*;
 use bailiwick_contract::{CommandInput, time};
+use bailiwick_policy::command::PermittedCommand;
+use bailiwick_providers::display::{LaunchedProgram, PrivateDisplay};
 
 use super::super::display::owner;
 use crate::programs::{Options, ProcessOrder, ProcessStart, Stdin, begin};
@@ -60,22 +62,41 @@ impl RunAsync for Op {
         input: &Input,
         options: &Options,
     ) -> Result<ProcessStart, Failure> {
-        let (owner, displays) = (owner(cx, permit)?, &cx.service.private_displays);
-        let display = displays.get(&owner, input.display.as_deref())?;
-        let left = u64::try_from((display.ends_at_ms - time::now_ms()) / 1_000).unwrap_or(0).max(1);
-        let order = ProcessOrder {
-            command: permit.command().clone(),
+        let display = cx.service.private_displays.get(&owner(cx, permit)?, input.display.as_deref())?;
+        let program = LaunchedProgram {
+            command: input.command.clone(),
             environment: input.env.clone(),
-            stdin: Some(Stdin::Null),
-            terminal: None,
             label: input.label.clone(),
-            max_run_seconds: Some(options.max_run_seconds.unwrap_or(left).min(left)),
-            display: Some(display.access),
         };
-        let started = begin(cx, permit, order).await?;
-        if let Some(id) = &started.process_id {
-            displays.add_process(&owner, &display.id, id);
-        }
-        Ok(started)
+        start(cx, permit, &display, permit.command().clone(), program, options).await
     }
+}
+
+/// Starts a permitted command on a private display, which it ends with.
+///
+/// # Errors
+/// Those of process.start.
+pub(super) async fn start(
+    cx: &Context,
+    permit: &Permit,
+    display: &PrivateDisplay,
+    command: PermittedCommand,
+    program: LaunchedProgram,
+    options: &Options,
+) -> Result<ProcessStart, Failure> {
+    let left = u64::try_from((display.ends_at_ms - time::now_ms()) / 1_000).unwrap_or(0).max(1);
+    let order = ProcessOrder {
+        command,
+        environment: program.environment.clone(),
+        stdin: Some(Stdin::Null),
+        terminal: None,
+        label: program.label.clone(),
+        max_run_seconds: Some(options.max_run_seconds.unwrap_or(left).min(left)),
+        display: Some(display.access.clone()),
+    };
+    let started = begin(cx, permit, order).await?;
+    if let Some(id) = &started.process_id {
+        cx.service.private_displays.add_process(&owner(cx, permit)?, &display.id, id, program);
+    }
+    Ok(started)
 }

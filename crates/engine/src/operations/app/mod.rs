@@ -7,6 +7,7 @@ mod hide;
 mod launch;
 mod list;
 mod quit;
+mod relaunch;
 mod unhide;
 
 use crate::registry::{Entry, Family};
@@ -18,7 +19,7 @@ pub static FAMILY: Family = Family {
     operations: &OPERATIONS,
 };
 
-static OPERATIONS: [Entry; 7] = [
+static OPERATIONS: [Entry; 8] = [
     Entry::blocking::<list::Op>(),
     Entry::blocking::<frontmost::Op>(),
     Entry::blocking::<activate::Op>(),
@@ -26,4 +27,5 @@ static OPERATIONS: [Entry; 7] = [
     Entry::blocking::<unhide::Op>(),
     Entry::blocking::<quit::Op>(),
     Entry::asynchronous::<launch::Op>(),
+    Entry::blocking::<relaunch::Op>(),
 ];

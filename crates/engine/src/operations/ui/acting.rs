@@ -53,7 +53,7 @@ pub struct ActionOutput {
     /// refused it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub effect: Option<&'static str>,
-    /// By which mechanism, all without the pointer: `action`, `value`, `selection`, `focus` or `scrolling`; `none` where
+    /// By which mechanism, all without the pointer: `action`, `value`, `text`, `selection`, `focus` or `scrolling`; `none` where
     /// nothing had to be done.
     pub path: &'static str,
     /// What changed: `element`, `windows`, and lines of other elements.
@@ -290,9 +290,9 @@ pub(super) fn judge(cx: &Context, permit: &Permit, found: &CurrentElement) -> Re
     judged.map(|_| ()).map_err(|error| gone_as_stale(unread(error)))
 }
 
-/// Returns whether the window of an element is shown at this moment, with its title or another.
-pub(super) fn is_shown(cx: &Context, permit: &Permit, found: &CurrentElement) -> Result<bool, Failure> {
-    let judged = judge_again(&cx.service.displays, permit.screen()?, &found.scene);
+/// Returns whether a window is shown at this moment, with its title or another.
+pub(super) fn is_shown(cx: &Context, permit: &Permit, scene: &WindowScene) -> Result<bool, Failure> {
+    let judged = judge_again(&cx.service.displays, permit.screen()?, scene);
     Ok(matches!(judged, Ok(_) | Err(SceneError::Changed(_))))
 }
 

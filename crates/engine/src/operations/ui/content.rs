@@ -1,7 +1,7 @@
 //! What elements contain, and setting it: text fields, sliders and spin buttons.
 
 use bailiwick_contract::{ErrorCode, Failure};
-use bailiwick_platform::accessibility::{Ability, Element, Role, RuntimeId, State};
+use bailiwick_platform::accessibility::{Ability, Element, ElementSource, Role, RuntimeId, State};
 use bailiwick_platform::program_error::ProgramError;
 use bailiwick_policy::Permit;
 use bailiwick_providers::elements::{ActionEffect, has_number, has_text, quoted};
@@ -84,7 +84,7 @@ impl Setting {
 }
 
 impl Content {
-    fn shown(&self) -> String {
+    pub fn shown(&self) -> String {
         match self {
             Self::Text(text) => quoted(text),
             Self::Number(number) => number.to_string(),
@@ -107,29 +107,44 @@ pub(super) fn set(
     let old = read(cx, display, id, setting.is_number())?;
     judge(cx, permit, found)?;
     let mut acted = ActionOutput { old: Some(old.shown()), ..ActionOutput::before(permit, element, "value") };
-    if acted.dry_run {
-        return Ok(acted);
+    if !acted.dry_run {
+        change(cx, permit, found, (&old, setting), &mut acted, |source| match setting {
+            Setting::Text(text) => source.set_text(display, id, text).map_err(undecided),
+            Setting::Number(number) => {
+                source.set_number(display, id, *number).map(|()| true).map_err(undecided)
+            }
+        })?;
     }
-    let source = cx.service.elements.source.as_ref();
-    let accepted = match setting {
-        Setting::Text(text) => source.set_text(display, id, text).map_err(undecided)?,
-        Setting::Number(number) => {
-            source.set_number(display, id, *number).map(|()| true).map_err(undecided)?
-        }
-    };
-    let new = look_for(cx, LOOK, || read(cx, display, id, setting.is_number()), |now| setting.is_met_by(now));
+    Ok(acted)
+}
+
+/// Has what an element contains changed, and reads back what came of it. `act` returns whether the program says that it did.
+///
+/// # Errors
+/// Those of `act`.
+pub(super) fn change(
+    cx: &Context,
+    permit: &Permit,
+    found: &CurrentElement,
+    (old, wanted): (&Content, &Setting),
+    acted: &mut ActionOutput,
+    act: impl FnOnce(&dyn ElementSource) -> Result<bool, Failure>,
+) -> Result<(), Failure> {
+    let (display, id) = (found.scene.window.display.as_str(), &found.element.id);
+    let accepted = act(cx.service.elements.source.as_ref())?;
+    let new = look_for(cx, LOOK, || read(cx, display, id, wanted.is_number()), |now| wanted.is_met_by(now));
     // A value that was read while nobody may see the window is left out.
-    let is_shown = is_shown(cx, permit, found)?;
+    let is_shown = is_shown(cx, permit, &found.scene)?;
     let effect = match &new {
-        Ok(new) if setting.is_met_by(new) => ActionEffect::Confirmed,
+        Ok(new) if wanted.is_met_by(new) => ActionEffect::Confirmed,
         Ok(_) if !accepted => ActionEffect::Refused,
-        Ok(new) if *new == old => ActionEffect::SuspectedNoop,
+        Ok(new) if new == old => ActionEffect::SuspectedNoop,
         Ok(_) => ActionEffect::Partial,
         Err(_) => ActionEffect::Unverifiable,
     };
     acted.effect = Some(effect.as_str());
     acted.new = new.ok().filter(|_| is_shown).map(|new| new.shown());
-    Ok(acted)
+    Ok(())
 }
 
 /// Sets an element as [`set`] does, and notes it for the history.

@@ -4,6 +4,7 @@ mod acting;
 mod action;
 mod condition;
 mod content;
+mod context;
 mod element_at;
 mod expand;
 mod fill;
@@ -15,11 +16,14 @@ mod judging;
 mod press;
 mod read;
 mod refusal;
+mod scroll;
 mod scroll_to;
 mod scrolling;
 mod see;
 mod select;
 mod set_value;
+mod step;
+mod r#type;
 mod verify;
 mod wait;
 
@@ -42,8 +46,9 @@ pub static FAMILY: Family = Family {
     operations: &OPERATIONS,
 };
 
-static OPERATIONS: [Entry; 16] = [
+static OPERATIONS: [Entry; 20] = [
     Entry::blocking::<see::Op>(),
+    Entry::blocking::<context::Op>(),
     Entry::blocking::<find::Op>(),
     Entry::blocking::<read::Op>(),
     Entry::blocking::<get_value::Op>(),
@@ -55,8 +60,11 @@ static OPERATIONS: [Entry; 16] = [
     Entry::blocking::<action::Op>(),
     Entry::blocking::<focus::Op>(),
     Entry::blocking::<scroll_to::Op>(),
+    Entry::blocking::<scroll::Op>(),
     Entry::blocking::<select::Op>(),
     Entry::blocking::<expand::Op>(),
     Entry::blocking::<set_value::Op>(),
     Entry::blocking::<fill::Op>(),
+    Entry::blocking::<r#type::Op>(),
+    Entry::blocking::<step::Op>(),
 ];

@@ -213,14 +213,28 @@ pub(in crate::operations) fn target_scene(cx: &Context, permit: &Permit) -> Resu
 }
 
 /// Finds the window that the user works in.
+///
+/// # Errors
+/// `not_found` where the scope shows none.
 pub(super) fn active_window(displays: &Displays, rules: &ScreenRules) -> Result<String, Failure> {
-    let listing = displays.list().map_err(unavailable)?;
-    let closed = withheld(rules, &listing.windows);
-    let mut shown =
-        listing.windows.iter().zip(closed).filter(|(_, closed)| !closed).map(|(window, _)| window);
-    shown.find(|window| window.active).map(|window| window.id.clone()).ok_or_else(|| {
+    find_active_window(displays, rules)?.ok_or_else(|| {
         Failure::new(ErrorCode::NotFound, "the user works in no window that this scope shows")
             .detail("field", "target")
             .hint("Name a window: its id is in the list of windows.")
     })
+}
+
+/// Finds the window that the user works in, if the scope shows it.
+///
+/// # Errors
+/// Those of displays that cannot be read.
+pub(super) fn find_active_window(
+    displays: &Displays,
+    rules: &ScreenRules,
+) -> Result<Option<String>, Failure> {
+    let listing = displays.list().map_err(unavailable)?;
+    let closed = withheld(rules, &listing.windows);
+    let mut shown =
+        listing.windows.iter().zip(closed).filter(|(_, closed)| !closed).map(|(window, _)| window);
+    Ok(shown.find(|window| window.active).map(|window| window.id.clone()))
 }

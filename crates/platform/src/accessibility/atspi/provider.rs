@@ -1,5 +1,6 @@
 //! The accessibility of Linux desktops, as all systems are asked.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,7 +9,9 @@ use super::buses::Buses;
 use super::frame::{self, Mark};
 use super::read;
 use super::worker::Worker;
-use crate::accessibility::{AccessibilityError, Bounds, ElementSource, ElementTree, RuntimeId, State};
+use crate::accessibility::{
+    AccessibilityError, Bounds, ElementDetails, ElementSource, ElementTree, RuntimeId, State,
+};
 use crate::screen::{Displays, Window};
 
 /// How long the answers to a question about many elements may take.
@@ -23,6 +26,8 @@ const PRESSING: &[&str] = &[
     "click", "press", "push", "toggle", "check", "uncheck", "jump", "activate", "select", "switch", "open",
     "expand", "collapse", "showmenu",
 ];
+/// What programs call the address of a document: Firefox and WebKit, then Chromium.
+const ADDRESS: &[&str] = &["DocURL", "URI"];
 /// `ATSPI_RELATION_LABELLED_BY`.
 const LABELLED_BY: u32 = 2;
 
@@ -283,6 +288,48 @@ impl ElementSource for Atspi {
         self.act_on(display, element, move |bus, id| {
             let text = text.clone();
             async move { Ok(bus.ask(&id, "EditableText", "SetTextContents", &text).await?) }
+        })
+    }
+
+    fn details(&self, display: &str, element: &RuntimeId) -> Result<ElementDetails, AccessibilityError> {
+        let id = element.clone();
+        self.ask(display, ONE, false, move |bus| {
+            let id = id.clone();
+            async move {
+                let (caret, step, attributes) = tokio::join!(
+                    bus.property::<i32>(&id, "Text", "CaretOffset"),
+                    bus.property::<f64>(&id, "Value", "MinimumIncrement"),
+                    bus.ask::<_, HashMap<String, String>>(&id, "Document", "GetAttributes", &()),
+                );
+                let caret = known(caret.map(|it| usize::try_from(it).ok()))?;
+                let step = known(step.map(|it| Some(it).filter(|it| it.is_finite() && *it > 0.0)))?;
+                let address =
+                    |all: HashMap<String, String>| ADDRESS.iter().find_map(|it| all.get(*it).cloned());
+                Ok(ElementDetails { caret, step, url: known(attributes.map(address))? })
+            }
+        })
+    }
+
+    fn insert_text(
+        &self,
+        display: &str,
+        element: &RuntimeId,
+        at: usize,
+        text: &str,
+    ) -> Result<bool, AccessibilityError> {
+        let text = text.to_owned();
+        self.act_on(display, element, move |bus, id| {
+            let text = text.clone();
+            async move {
+                let place = |at: usize| i32::try_from(at).unwrap_or(i32::MAX);
+                // GTK 3 counts its length in bytes; others take all of it.
+                let body = (place(at), text.as_str(), place(text.len()));
+                let is_done: bool = bus.ask(&id, "EditableText", "InsertText", &body).await?;
+                // GTK 4 leaves the caret where it was, Qt puts it at the end of the whole text. It is nothing that can fail it.
+                let after = place(at + text.chars().count());
+                let _: Result<bool, ProgramError> = bus.ask(&id, "Text", "SetCaretOffset", &after).await;
+                Ok(is_done)
+            }
         })
     }
 
