@@ -10,7 +10,9 @@ use super::names::{action_name, pressing};
 use super::table::ElementTable;
 use super::walk::{AxProgram, walk};
 use super::worker::Worker;
-use crate::accessibility::{AccessibilityError, Bounds, ElementSource, ElementTree, RuntimeId};
+use crate::accessibility::{
+    AccessibilityError, Bounds, ElementDetails, ElementSource, ElementTree, RuntimeId,
+};
 use crate::libproc;
 use crate::program_error::ProgramError;
 use crate::screen::plain::plain;
@@ -360,6 +362,21 @@ impl ElementSource for Ax {
             }
             Ok(element.set_text(&text).map(|()| true)?)
         })
+    }
+
+    fn details(&self, _: &str, element: &RuntimeId) -> Result<ElementDetails, AccessibilityError> {
+        self.of_one(element, |_, element| {
+            let step = match element.number("AXValueIncrement") {
+                Err(ProgramError::Unable) => None,
+                step => step?.filter(|it| it.is_finite() && *it > 0.0),
+            };
+            // Places in texts are counted in units of UTF-16, and addresses are objects of their own: neither is read.
+            Ok(ElementDetails { caret: None, step, url: None })
+        })
+    }
+
+    fn insert_text(&self, _: &str, _: &RuntimeId, _: usize, _: &str) -> Result<bool, AccessibilityError> {
+        Err(ProgramError::Unable.into())
     }
 
     fn set_number(&self, _: &str, element: &RuntimeId, number: f64) -> Result<(), AccessibilityError> {
