@@ -152,6 +152,27 @@ async fn it_shows_who_uses_pointer_and_keyboard_and_is_in_the_way_of_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn that_of_another_service_is_a_window_which_is_in_the_way_of_nothing_and_takes_nothing() {
+    let mut desktop = Desktop::start("pad", "Pad");
+    let (host, other) = (service(&desktop, json!({})), service(&desktop, json!({})));
+    desktop.focus();
+    let (window, client) = (desktop.window(), desktop.server.client());
+    host.data(input("click", Some(&window), at(40, 30))).await;
+    received(&mut desktop, &["press 1 40 30", "release 1 40 30"]);
+    let (own, place) = banner(&client);
+    let id = format!("{}/{own:#x}", desktop.server.id());
+    assert!(!windows(&host).await.contains(&id) && windows(&other).await.contains(&id));
+    desktop.rest();
+    let (x, y) = (place.x + 30, place.y + 9);
+    other.data(input("click", Some(&window), at(x, y))).await;
+    received(&mut desktop, &[&format!("press 1 {x} {y}"), &format!("release 1 {x} {y}")]);
+    // What is below it is not what was named.
+    let answer = other.send(input("click", Some(&id), at(3, 3))).await;
+    assert_eq!(answer["error"]["code"], "occluded", "{answer:#}");
+    assert_eq!(desktop.received(), Vec::<String>::new());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn pictures_have_what_is_below_it_at_that_moment() {
     let server = XServer::start();
     let client = server.client();

@@ -64,12 +64,23 @@ async fn of_two_fields_or_buttons_none_is_used_and_both_are_named() {
     let host = service(&desktop, json!({}));
     let dialog = only_dialog(&host, &desktop).await;
     let id = snapshot(&dialog);
-    for (op, input, candidates) in [
-        ("dialog.input", json!({"text": "x"}), json!(["T1", "T2"])),
-        ("dialog.press", json!({"button": "Apply"}), json!(["B1", "B2"])),
+    for (op, input, code, candidates) in [
+        ("dialog.input", json!({"text": "x"}), "ambiguous_target", json!(["T1 \"First\"", "T2 \"Second\""])),
+        (
+            "dialog.press",
+            json!({"button": "Apply"}),
+            "ambiguous_target",
+            json!(["B1 \"Apply\"", "B2 \"Apply\""]),
+        ),
+        (
+            "dialog.press",
+            json!({"button": "Save"}),
+            "element_not_found",
+            json!(["B1 \"Apply\"", "B2 \"Apply\""]),
+        ),
     ] {
         let answer = host.send(ask(op, id, input)).await;
-        assert_eq!(refusal(&answer).0, "ambiguous_target", "{op}");
+        assert_eq!(refusal(&answer).0, code, "{op}");
         assert_eq!(answer["error"]["details"]["candidates"], candidates, "{answer:#}");
     }
     assert_eq!(refusal(&host.send(ask("dialog.dismiss", id, json!({}))).await).0, "ambiguous_target");

@@ -32,7 +32,7 @@ async fn an_element_is_found_by_its_words_and_by_what_is_near_it_or_not_at_all()
     let set = ask("ui.set_value", &phone, json!({"value": "112"}));
     assert_eq!(host.data(set).await["effect"], "confirmed");
     let seen = host.data(see(&desktop)).await;
-    let fields: Vec<&str> = lines(&seen).into_iter().filter(|line| line.contains("text field")).collect();
+    let fields: Vec<String> = lines(&seen).into_iter().filter(|line| line.contains("text field")).collect();
     assert!(fields.iter().any(|line| line.contains("\"112\"")), "{fields:?}");
     // Two of one name, a name that nothing has, anchors that are none or two.
     for (input, outcome) in [
@@ -74,10 +74,12 @@ async fn items_of_lists_combo_boxes_and_tabs_are_selected_by_name_or_not_at_all(
     let combo = found(&host, &desktop, json!({"roles": ["combo box"]})).await;
     let again = host.data(select(&combo, "Landscape")).await;
     assert_eq!((&again["effect"], &again["path"]), (&json!("confirmed"), &json!("none")), "{again:#}");
-    assert_eq!(refusal(&host.send(select(&combo, "Twin")).await).0, "ambiguous_target");
+    let twins = host.send(select(&combo, "Twin")).await;
+    assert_eq!(refusal(&twins).0, "ambiguous_target");
+    assert_eq!(twins["error"]["details"]["candidates"].as_array().map(Vec::len), Some(2), "{twins:#}");
     let missing = host.send(select(&combo, "landscape")).await;
     assert_eq!(refusal(&missing).0, "element_not_found");
-    assert!(missing["error"]["details"]["items"].to_string().contains("Landscape"), "{missing:#}");
+    assert!(missing["error"]["details"]["candidates"].to_string().contains("Landscape"), "{missing:#}");
     assert_eq!(desktop.received(), Vec::<String>::new());
 
     let tab = element(&seen, "tab \"Colors\"");
@@ -169,14 +171,17 @@ async fn entries_of_menus_are_chosen_by_their_whole_path_without_opening_anythin
     host.data(choose(&["File", "Recent", "b.txt"])).await;
     assert_eq!(windows(), before, "a menu has opened");
     assert_eq!(desktop.received(), ["menu Ruler True", "menu Save as…", "menu b.txt"]);
-    for (path, code) in [
-        (&["File", "Print"][..], "element_disabled"),
-        (&["View", "Twice"], "ambiguous_target"),
-        (&["File", "Sav"], "element_not_found"),
-        (&["File", "Recent"], "invalid_request"),
-        (&[], "invalid_request"),
+    for (path, code, candidates) in [
+        (&["File", "Print"][..], "element_disabled", None),
+        (&["View", "Twice"], "ambiguous_target", Some(r#"["\"Twice\"","\"Twice\""]"#)),
+        (&["File", "Recent", "c.txt"], "element_not_found", Some(r#"["\"a.txt\"","\"b.txt\""]"#)),
+        (&["File", "Recent"], "invalid_request", None),
+        (&[], "invalid_request", None),
     ] {
-        assert_eq!(refusal(&host.send(choose(path)).await).0, code, "{path:?}");
+        let answer = host.send(choose(path)).await;
+        assert_eq!(refusal(&answer).0, code, "{path:?}");
+        let named = answer["error"]["details"]["candidates"].as_array().map(|all| json!(all).to_string());
+        assert_eq!(named.as_deref(), candidates, "{path:?}");
     }
     assert_eq!(desktop.received(), Vec::<String>::new());
     desktop.change("title My vault");

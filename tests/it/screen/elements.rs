@@ -11,6 +11,8 @@ use x11rb::protocol::xproto::ConnectionExt as _;
 
 use super::scope::refusal;
 use support::desktop::Desktop;
+use support::elements::tokens;
+pub(super) use support::elements::{element, lines};
 use support::http_client::{call, mcp};
 use support::scope::TestScope;
 use support::server::TestServer;
@@ -37,18 +39,6 @@ pub(super) fn press(element: &str) -> Value {
 
 fn set(element: &str, value: &str) -> Value {
     json!({"scope": "app", "op": "ui.set_value", "target": element, "input": {"value": value}})
-}
-
-pub(super) fn lines(data: &Value) -> Vec<&str> {
-    data["elements"].as_array().expect("elements").iter().filter_map(Value::as_str).collect()
-}
-
-/// Returns the id of the one element whose line contains a text, with its snapshot.
-pub(super) fn element(seen: &Value, text: &str) -> String {
-    let found: Vec<&str> = lines(seen).into_iter().filter(|line| line.contains(text)).collect();
-    assert_eq!(found.len(), 1, "{text}: {seen:#}");
-    let id = found[0].split(' ').next().expect("an id");
-    format!("{id}@{}", seen["snapshot"].as_str().expect("a snapshot"))
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -458,10 +448,10 @@ async fn a_hundred_and_twenty_elements_cost_few_tokens() {
     let host = service(&desktop, json!({}));
     let seen = host.data(see(&desktop)).await;
     assert_eq!((lines(&seen).len(), &seen["truncated"]), (120, &json!(false)), "{seen:#}");
-    let ids: BTreeSet<&str> = lines(&seen).iter().filter_map(|line| line.split(' ').next()).collect();
+    let listed = lines(&seen);
+    let ids: BTreeSet<&str> = listed.iter().filter_map(|line| line.split(' ').next()).collect();
     assert_eq!(ids.len(), 120);
-    let text = lines(&seen).join("\n");
-    assert!(text.len().div_ceil(4) <= 1_300, "{} tokens", text.len().div_ceil(4));
+    assert!(tokens(&seen) <= 1_300, "{} tokens", tokens(&seen));
     let mut few = see(&desktop);
     few["options"] = json!({"maxResults": 10});
     let few = host.data(few).await;

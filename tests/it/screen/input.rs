@@ -14,6 +14,7 @@ use x11rb::protocol::xproto::{
 };
 use x11rb::protocol::xtest::ConnectionExt as _;
 
+use super::elements::element;
 use super::scope::refusal;
 use support::desktop::Desktop;
 use support::patience::eventually;
@@ -187,17 +188,7 @@ async fn an_element_is_clicked_in_its_middle() {
     let host = service(&desktop, json!({}));
     desktop.focus();
     let seen = host.data(json!({"scope": "app", "op": "ui.see", "target": desktop.window()})).await;
-    let lines = seen["elements"].as_array().expect("elements");
-    let save = lines
-        .iter()
-        .filter_map(Value::as_str)
-        .find(|line| line.contains("button \"Save\""))
-        .expect("a button");
-    let element = format!(
-        "{}@{}",
-        save.split(' ').next().expect("an id"),
-        seen["snapshot"].as_str().expect("a snapshot")
-    );
+    let element = element(&seen, "button \"Save\"");
     let done = host.data(input("click", Some(&element), json!({}))).await;
     assert_eq!(done["window"], json!(desktop.window()));
     received(&mut desktop, &["pressed save"]);

@@ -4,6 +4,7 @@
 use serde_json::{Value, json};
 
 use super::private::CAPABILITIES;
+use support::elements::lines;
 use support::needs::{lacks_full_sandbox, require_program};
 use support::patience::eventually_some;
 use support::scope::TestScope;
@@ -93,8 +94,8 @@ impl Session {
         eventually_some(&format!("the window shows {text}"), async || {
             let seen = self.ask("ui.see", Some(window), json!({})).await;
             let seen = &seen["data"];
-            let found =
-                seen["elements"].as_array()?.iter().filter_map(Value::as_str).find(|it| it.contains(text))?;
+            seen["elements"].as_array()?;
+            let found = lines(seen).into_iter().find(|it| it.contains(text))?;
             let id = found.split(' ').next().expect("an id");
             Some(format!("{id}@{}", seen["snapshot"].as_str().expect("a snapshot")))
         })

@@ -17,6 +17,7 @@ pub mod bus;
 // Desktops are X servers with programs that the tests start.
 #[cfg(target_os = "linux")]
 pub mod desktop;
+pub mod elements;
 pub mod generator;
 pub mod http_client;
 pub mod installation;

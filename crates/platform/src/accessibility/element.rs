@@ -132,9 +132,25 @@ impl Role {
         self.facts().0
     }
 
-    /// Returns the letter that ids of such elements begin with: for people, nothing depends on it.
+    /// Returns the letter that ids of such elements begin with.
     pub const fn letter(self) -> char {
         self.facts().1
+    }
+
+    /// Returns whether it is the role that its letter stands for, where no other is written.
+    pub const fn is_usual_of_letter(self) -> bool {
+        matches!(
+            self,
+            Self::Button
+                | Self::CheckBox
+                | Self::Image
+                | Self::Label
+                | Self::Link
+                | Self::MenuItem
+                | Self::RadioButton
+                | Self::Tab
+                | Self::TextField
+        )
     }
 
     /// Returns whether it only holds others together.

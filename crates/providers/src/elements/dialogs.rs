@@ -88,7 +88,12 @@ impl WindowScene {
 
 /// Returns the ids of a snapshot's buttons that have a title, sorted.
 pub fn buttons_titled(snapshot: &Snapshot, title: &str) -> Vec<String> {
-    sorted(buttons(snapshot).filter(|(_, name)| is_titled(name, title)).map(|(id, _)| id))
+    sorted(named_buttons(snapshot).filter(|(_, name)| is_titled(name, title)).map(|(id, _)| id))
+}
+
+/// Returns the ids of a snapshot's buttons that have a name, sorted.
+pub fn buttons(snapshot: &Snapshot) -> Vec<String> {
+    sorted(named_buttons(snapshot).map(|(id, _)| id))
 }
 
 /// Sorts ids as the window lists them: `B2` is before `B10`.
@@ -111,14 +116,14 @@ pub(super) fn is_cancelling(name: &str) -> bool {
 /// Returns the id of the button that closes a dialog and changes nothing: the only one that cancels, or any where every one of
 /// them only closes it. Nothing, where that is not plain.
 pub fn dismissing_button(snapshot: &Snapshot) -> Option<String> {
-    let cancelling: Vec<_> = buttons(snapshot).filter(|(_, name)| is_cancelling(name)).collect();
+    let cancelling: Vec<_> = named_buttons(snapshot).filter(|(_, name)| is_cancelling(name)).collect();
     match cancelling[..] {
         [(id, _)] => return Some(id.to_owned()),
         [] => {}
         _ => return None,
     }
-    let only_closes = buttons(snapshot).all(|(_, name)| CLOSE.contains(&plain_words(name).as_str()));
-    buttons(snapshot).map(|(id, _)| id.to_owned()).min().filter(|_| only_closes)
+    let only_closes = named_buttons(snapshot).all(|(_, name)| CLOSE.contains(&plain_words(name).as_str()));
+    named_buttons(snapshot).map(|(id, _)| id.to_owned()).min().filter(|_| only_closes)
 }
 
 /// Returns the ids of a snapshot's text fields, sorted.
@@ -127,7 +132,7 @@ pub fn text_fields(snapshot: &Snapshot) -> Vec<String> {
     sorted(all.filter(|(_, it)| it.role == Role::TextField).map(|(id, _)| id.as_str()))
 }
 
-fn buttons(snapshot: &Snapshot) -> impl Iterator<Item = (&str, &str)> {
+fn named_buttons(snapshot: &Snapshot) -> impl Iterator<Item = (&str, &str)> {
     let all =
         snapshot.elements.iter().filter(|(_, it)| it.role == Role::Button && !it.name.trim().is_empty());
     all.map(|(id, it)| (id.as_str(), it.name.as_str()))

@@ -1,4 +1,4 @@
-//! Elements as lines that cost a model little: `B3 button "Save" [10 20 80 24]`. Mathematics only.
+//! Elements as lines that cost a model little: `B3 "Save" [10 20 80 24]`. Mathematics only.
 
 use std::fmt::Write as _;
 
@@ -36,9 +36,12 @@ pub fn quoted(text: &str) -> String {
     written
 }
 
-/// Writes an element: its id, role, name, value, what is unusual in its states, and its place.
+/// Writes an element: its id, role, name, value, what is unusual in its states, and its place. Beside an id, a role that its
+/// letter stands for is left out. An empty id is left out, too.
 pub fn line(id: &str, element: &Element, name: &str, value: Option<&str>, place: Option<Rect>) -> String {
-    let mut written = format!("{id} {}", element.role.name());
+    let role = Some(element.role.name()).filter(|_| id.is_empty() || !element.role.is_usual_of_letter());
+    let words: Vec<&str> = [id].into_iter().filter(|id| !id.is_empty()).chain(role).collect();
+    let mut written = words.join(" ");
     if !name.is_empty() {
         let _ = write!(written, " {}", quoted(name));
     }

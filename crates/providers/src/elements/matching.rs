@@ -96,14 +96,18 @@ pub fn find_element(
 
 /// Returns the items of a list, combo box or row of tabs that are called a name: their own, or that of their first label.
 pub fn items_named(tree: &ElementTree, list: usize, name: &str) -> Vec<usize> {
-    let items = (list + 1..tree.elements.len()).filter(|at| {
+    items_of(tree, list).filter(|at| item_name(tree, *at) == name.trim()).collect()
+}
+
+/// Returns the items of a list, combo box or row of tabs.
+pub fn items_of(tree: &ElementTree, list: usize) -> impl Iterator<Item = usize> + '_ {
+    (list + 1..tree.elements.len()).filter(move |at| {
         let is_item = matches!(
             tree.elements[*at].role,
             Role::ListItem | Role::Tab | Role::Row | Role::TreeItem | Role::Cell | Role::MenuItem
         );
         is_item && chain(tree, *at).skip(1).any(|outer| outer == list)
-    });
-    items.filter(|at| item_name(tree, *at) == name.trim()).collect()
+    })
 }
 
 /// Returns what an item of a list is called.

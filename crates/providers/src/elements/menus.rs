@@ -41,7 +41,7 @@ pub fn menu_entries(tree: &ElementTree, menu: Option<usize>) -> Vec<MenuEntry> {
 /// # Errors
 /// [`MenuPathError`] has them; [`MenuPathError::Disabled`] only where every entry on the way has to be usable.
 pub fn menu_entry(tree: &ElementTree, path: &[String], is_used: bool) -> Result<usize, MenuPathError> {
-    let mut level: Vec<usize> = bars(tree).into_iter().flat_map(|bar| direct(tree, bar)).collect();
+    let mut level = top_level(tree);
     let mut found = *level.first().ok_or(MenuPathError::NoMenuBar)?;
     for (step, title) in path.iter().enumerate() {
         let titled: Vec<usize> =
@@ -59,6 +59,18 @@ pub fn menu_entry(tree: &ElementTree, path: &[String], is_used: bool) -> Result<
     Ok(found)
 }
 
+/// Returns the entries among which the title after a path of titles chooses. None, where the path leads nowhere.
+pub fn menu_level(tree: &ElementTree, path: &[String]) -> Vec<usize> {
+    match path {
+        [] => top_level(tree),
+        path => menu_entry(tree, path, false).map_or_else(|_| Vec::new(), |at| direct(tree, at)),
+    }
+}
+
+fn top_level(tree: &ElementTree) -> Vec<usize> {
+    bars(tree).into_iter().flat_map(|bar| direct(tree, bar)).collect()
+}
+
 /// Returns whether an entry opens a menu of its own.
 pub fn is_submenu(tree: &ElementTree, at: usize) -> bool {
     !direct(tree, at).is_empty()
@@ -71,7 +83,8 @@ fn bars(tree: &ElementTree) -> Vec<usize> {
     (0..tree.elements.len()).filter(is_bar).collect()
 }
 
-pub(crate) fn same_title(one: &str, other: &str) -> bool {
+/// Returns whether two titles are the same, but for dots at their end.
+pub fn same_title(one: &str, other: &str) -> bool {
     plain_title(one) == plain_title(other)
 }
 

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use bailiwick_providers::elements::{Snapshot, WindowScene};
 
 use super::super::ui::{
-    ACTION, CurrentElement, closed_processes, enabled, judge_window, resolved, scene_of, snapshot_of,
+    ACTION, CurrentElement, candidates, closed_processes, enabled, judge_window, resolved, scene_of,
+    snapshot_of,
 };
 use crate::registry::prelude::*;
 
@@ -35,6 +36,14 @@ impl Dialog {
             ));
         }
         Ok(Self { snapshot, scene })
+    }
+
+    /// Writes elements of the dialog, by their ids in the snapshot, as answers name candidates. Those that are gone are left out.
+    pub fn candidates(&self, ids: &[String]) -> Vec<String> {
+        let (tree, known) = (&self.scene.tree, &self.snapshot.elements);
+        let at =
+            |id: &String| tree.elements.iter().position(|it| Some(&it.id) == known.get(id).map(|it| &it.id));
+        candidates(&self.snapshot, tree, ids.iter().filter_map(at)).collect()
     }
 
     /// Finds an element of the dialog again, by its id in the snapshot.

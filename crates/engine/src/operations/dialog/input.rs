@@ -1,9 +1,8 @@
 //! `dialog.input`: set a field of a dialog.
 
-use bailiwick_contract::ErrorCode;
 use bailiwick_providers::elements::text_fields;
 
-use super::super::ui::{ActionOutput, Setting, set_one};
+use super::super::ui::{ActionOutput, Setting, none_named, set_one, several_named};
 use super::answering::{ANSWER, Dialog};
 use crate::registry::prelude::*;
 
@@ -42,13 +41,15 @@ impl RunBlocking for Op {
             (Some(field), _) => field.clone(),
             (None, [one]) => one.clone(),
             (None, []) => {
-                return Err(Failure::new(ErrorCode::ElementNotFound, "the dialog has no text field"));
+                let why = "the dialog has no text field".to_owned();
+                return Err(
+                    none_named("input.field", why, []).hint("ui.see lists the elements of the dialog.")
+                );
             }
             (None, fields) => {
-                return Err(Failure::new(ErrorCode::AmbiguousTarget, "the dialog has several text fields")
-                    .detail("field", "input.field")
-                    .detail("candidates", fields)
-                    .hint("Name the field by its id; dialog.list lists them."));
+                let why = "the dialog has several text fields".to_owned();
+                return Err(several_named("input.field", why, dialog.candidates(fields))
+                    .hint("Name the field by its id, which is first in its line of `candidates`."));
             }
         };
         let found = dialog.element(&element)?;

@@ -1,9 +1,8 @@
 //! `dialog.press`: press a button of a dialog.
 
-use bailiwick_contract::ErrorCode;
-use bailiwick_providers::elements::{buttons_titled, quoted};
+use bailiwick_providers::elements::{buttons, buttons_titled, quoted};
 
-use super::super::ui::{ActionOutput, press};
+use super::super::ui::{ActionOutput, none_named, press, several_named};
 use super::answering::{ANSWER, Dialog};
 use crate::registry::prelude::*;
 
@@ -41,19 +40,15 @@ impl RunBlocking for Op {
         let element = match &titled[..] {
             [one] => one,
             [] => {
-                return Err(Failure::new(
-                    ErrorCode::ElementNotFound,
-                    format!("the dialog has no button {title}"),
-                )
-                .detail("field", "input.button")
-                .hint("dialog.list lists the buttons."));
+                let why = format!("the dialog has no button {title}");
+                return Err(none_named("input.button", why, dialog.candidates(&buttons(&dialog.snapshot)))
+                    .hint("Use the whole title of a button in `candidates`."));
             }
             _ => {
                 let why = format!("the dialog has several buttons {title}");
-                return Err(Failure::new(ErrorCode::AmbiguousTarget, why)
-                    .detail("field", "input.button")
-                    .detail("candidates", titled)
-                    .hint("Use ui.press with the element's id."));
+                return Err(several_named("input.button", why, dialog.candidates(&titled)).hint(
+                    "Use ui.press with the element's id, which is first in its line of `candidates`.",
+                ));
             }
         };
         press(cx, permit, &dialog.element(element)?)

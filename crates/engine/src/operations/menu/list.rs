@@ -5,10 +5,10 @@ use std::collections::HashMap;
 use bailiwick_contract::ErrorCode;
 use bailiwick_platform::accessibility::{Element, ElementTree, State};
 use bailiwick_providers::elements::{
-    MenuEntry, MenuPathError, Snapshot, is_submenu, menu_entries, menu_entry, quoted,
+    MenuEntry, MenuPathError, Snapshot, is_submenu, menu_entries, menu_entry, menu_level, quoted, same_title,
 };
 
-use super::super::ui::{READING, fit_lines, owner, target_scene};
+use super::super::ui::{READING, fit_lines, none_named, owner, several_named, target_scene};
 use crate::registry::prelude::*;
 
 /// The operation.
@@ -60,7 +60,7 @@ impl RunBlocking for Op {
         let path = input.path.as_deref().unwrap_or_default();
         let menu = match path {
             [] => None,
-            path => Some(menu_entry(tree, path, false).map_err(|error| refused(error, path))?),
+            path => Some(menu_entry(tree, path, false).map_err(|error| no_entry(tree, error, path))?),
         };
         let lines = menu_entries(tree, menu).into_iter().map(|entry| line(tree, entry));
         let (entries, truncated) = fit_lines(permit, lines);
@@ -85,8 +85,21 @@ fn line(tree: &ElementTree, MenuEntry { at, depth }: MenuEntry) -> String {
     line
 }
 
-/// Creates the failure of a path that leads to no entry.
-pub(in crate::operations) fn refused(error: MenuPathError, path: &[String]) -> Failure {
+/// Creates the failure of a path that leads to no entry of a window's menus.
+pub(super) fn no_entry(tree: &ElementTree, error: MenuPathError, path: &[String]) -> Failure {
+    refused(error, path, |before| {
+        let level = menu_level(tree, before).into_iter();
+        level.map(|at| (tree.elements[at].name.as_str(), line(tree, MenuEntry { at, depth: 0 }))).collect()
+    })
+}
+
+/// Creates the failure of a path that leads to no entry. `level` is asked for the titles and the lines of the entries among which
+/// the title after a path chooses.
+pub(in crate::operations) fn refused<'a>(
+    error: MenuPathError,
+    path: &[String],
+    level: impl Fn(&[String]) -> Vec<(&'a str, String)>,
+) -> Failure {
     let step = |step: usize| format!("input.path[{step}]");
     let title = |step: usize| quoted(path.get(step).map_or("", String::as_str));
     match error {
@@ -95,13 +108,14 @@ pub(in crate::operations) fn refused(error: MenuPathError, path: &[String]) -> F
                 .hint("ui.see lists buttons that open menus.")
         }
         MenuPathError::Missing(at) => {
-            Failure::new(ErrorCode::ElementNotFound, format!("the menu has no entry {}", title(at)))
-                .detail("field", step(at))
-                .hint("menu.list lists the entries; each step of the path is a whole title.")
+            let lines = level(&path[..at]).into_iter().map(|(_, line)| line);
+            none_named(&step(at), format!("the menu has no entry {}", title(at)), lines)
+                .hint("Use a title of `candidates`: each step of the path is a whole title.")
         }
         MenuPathError::Ambiguous(at) => {
-            Failure::new(ErrorCode::AmbiguousTarget, format!("the menu has several entries {}", title(at)))
-                .detail("field", step(at))
+            let all = level(&path[..at]).into_iter();
+            let titled = all.filter(|(title, _)| same_title(title, &path[at])).map(|(_, line)| line);
+            several_named(&step(at), format!("the menu has several entries {}", title(at)), titled)
                 .hint("They cannot be distinguished: use another way to do this.")
         }
         MenuPathError::Disabled(at) => {

@@ -4,7 +4,7 @@ use bailiwick_platform::accessibility::State;
 use bailiwick_providers::elements::{is_submenu, menu_entry};
 
 use super::super::ui::{ACTION, Action, ActionOutput, CurrentElement, act, scene_of_target, usable};
-use super::list::refused;
+use super::list::no_entry;
 use crate::registry::prelude::*;
 
 /// The operation.
@@ -42,7 +42,8 @@ impl RunBlocking for Op {
             return Err(Failure::invalid("input.path", "`path` has at least one title"));
         }
         let scene = scene_of_target(cx, permit)?;
-        let at = menu_entry(&scene.tree, &input.path, true).map_err(|error| refused(error, &input.path))?;
+        let at = menu_entry(&scene.tree, &input.path, true)
+            .map_err(|error| no_entry(&scene.tree, error, &input.path))?;
         if is_submenu(&scene.tree, at) {
             return Err(Failure::invalid("input.path", "the path leads to a menu, not to an entry")
                 .hint("menu.list lists the entries of this menu."));

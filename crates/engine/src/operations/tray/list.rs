@@ -120,7 +120,8 @@ impl RunBlocking for Op {
     }
 }
 
-fn line(depth: usize, entry: &TrayMenuEntry) -> String {
+/// Writes an entry of a menu.
+pub(super) fn line(depth: usize, entry: &TrayMenuEntry) -> String {
     let words =
         [(!entry.enabled, " disabled"), (entry.checked == Some(true), " checked"), (entry.is_submenu, " ▸")];
     let mut line = format!("{}{}", "  ".repeat(depth), quoted(&entry.label));

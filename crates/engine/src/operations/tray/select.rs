@@ -11,6 +11,7 @@ use bailiwick_providers::tray::{shown_items, tray_entry};
 use super::super::menu::refused as no_entry;
 use super::super::ui::{ACTION, LOOK, closed_processes, look_for, prompt, terminal};
 use super::finding::{icons, refused, target, windows};
+use super::list::line;
 use crate::registry::prelude::*;
 
 /// The operation.
@@ -127,13 +128,23 @@ fn entry(tray: &Tray, item: &TrayItem, path: &[String]) -> Result<TrayMenuEntry,
             Failure::new(ErrorCode::ElementNotFound, "the menu of the icon has no entries")
                 .hint("Leave out `path` to do what a click on the icon does.")
         }
-        error => no_entry(error, path),
+        error => no_entry(error, path, |before| candidates(&menu, before)),
     })?;
     if entry.is_submenu {
         return Err(Failure::invalid("input.path", "the path leads to a menu, not to an entry")
             .hint("tray.list lists the entries of the menu of an icon."));
     }
     Ok(entry.clone())
+}
+
+/// Returns the labels and the lines of the entries among which the label after a path chooses.
+fn candidates<'a>(menu: &'a [TrayMenuEntry], path: &[String]) -> Vec<(&'a str, String)> {
+    let level = match path {
+        [] => menu,
+        path => tray_entry(menu, path).map_or(&[][..], |entry| &entry.entries),
+    };
+    let labelled = level.iter().filter(|it| !it.label.is_empty());
+    labelled.map(|it| (it.label.as_str(), line(0, it))).collect()
 }
 
 fn judge_again(cx: &Context, permit: &Permit, item: Option<&TrayItem>) -> Result<(), Failure> {

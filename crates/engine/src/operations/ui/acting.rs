@@ -320,7 +320,7 @@ fn not_found(tree: &ElementTree, identity: &Identity) -> Failure {
 
 /// Shows an element without an id.
 pub(super) fn shown(element: &Element) -> String {
-    line("", element, &element.name, None, None).trim_start().to_owned()
+    line("", element, &element.name, None, None)
 }
 
 /// Returns whether an action that failed so may have been done, or still be.

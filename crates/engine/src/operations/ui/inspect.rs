@@ -70,7 +70,7 @@ impl RunBlocking for Op {
         abilities.dedup();
         cx.summarize(format!("a {} in a window of {}", element.role.name(), scene.window.app));
         Ok(Output {
-            element: line("", element, &element.name, None, place).trim_start().to_owned(),
+            element: line("", element, &element.name, None, place),
             states: element.states.names().collect(),
             actions,
             abilities,

@@ -36,7 +36,9 @@ pub(super) use acting::{
 pub(super) use content::{Setting, set_one, text_of};
 pub(super) use judging::{closed_processes, judge_prompt, judge_window};
 pub(super) use press::press;
-pub(super) use refusal::{failed, of_program, prompt, terminal, unread};
+pub(super) use refusal::{
+    candidates, failed, none_named, of_program, prompt, several_named, terminal, unread,
+};
 pub(super) use see::{READING, USUAL, fit_lines, listed, room, target_scene, target_window};
 
 /// The family's table.

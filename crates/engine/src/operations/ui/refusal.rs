@@ -1,9 +1,11 @@
 //! Why an element was not shown or not acted on, in the words of answers.
 
+use std::collections::HashMap;
+
 use bailiwick_contract::{ErrorCode, FOR_USER, Failure, StageName};
-use bailiwick_platform::accessibility::AccessibilityError;
+use bailiwick_platform::accessibility::{AccessibilityError, ElementTree, RuntimeId};
 use bailiwick_platform::program_error::ProgramError;
-use bailiwick_providers::elements::SceneError;
+use bailiwick_providers::elements::{SceneError, Snapshot, item_name, line};
 
 use crate::operations::screen::{unavailable, withheld};
 
@@ -58,6 +60,47 @@ pub(in crate::operations) fn of_program(error: ProgramError, if_gone: &str, if_u
         ProgramError::Refused(_) => failure,
         ProgramError::Lost => failure.hint("Ask again."),
     }
+}
+
+/// So many candidates are named.
+const CANDIDATES: usize = 20;
+
+/// Creates the failure of words that no candidate has, with the words that they have.
+pub(in crate::operations) fn none_named(
+    field: &str,
+    why: String,
+    candidates: impl IntoIterator<Item = String>,
+) -> Failure {
+    with_candidates(Failure::new(ErrorCode::ElementNotFound, why), field, candidates)
+}
+
+/// Creates the failure of words that several candidates have.
+pub(in crate::operations) fn several_named(
+    field: &str,
+    why: String,
+    candidates: impl IntoIterator<Item = String>,
+) -> Failure {
+    with_candidates(Failure::new(ErrorCode::AmbiguousTarget, why), field, candidates)
+}
+
+fn with_candidates(failure: Failure, field: &str, candidates: impl IntoIterator<Item = String>) -> Failure {
+    let candidates: Vec<String> = candidates.into_iter().take(CANDIDATES).collect();
+    let failure = failure.detail("field", field);
+    if candidates.is_empty() { failure } else { failure.detail("candidates", candidates) }
+}
+
+/// Writes elements of a window as ui.see lists them, without values and places: with their ids, where the snapshot has them.
+pub(in crate::operations) fn candidates<'a>(
+    snapshot: &'a Snapshot,
+    tree: &'a ElementTree,
+    elements: impl IntoIterator<Item = usize, IntoIter: 'a>,
+) -> impl Iterator<Item = String> + 'a {
+    let ids: HashMap<&RuntimeId, &str> =
+        snapshot.elements.iter().map(|(id, element)| (&element.id, id.as_str())).collect();
+    elements.into_iter().map(move |at| {
+        let element = &tree.elements[at];
+        line(ids.get(&element.id).unwrap_or(&""), element, item_name(tree, at), None, None)
+    })
 }
 
 /// Creates the failure of a snapshot that cannot be used any more.

@@ -1,19 +1,18 @@
 //! `ui.select`: select an item of a list, combo box or row of tabs.
 
-use bailiwick_contract::ErrorCode;
 use bailiwick_platform::accessibility::{Ability, ElementTree, Role, State};
 use bailiwick_platform::program_error::ProgramError;
-use bailiwick_providers::elements::{WindowScene, item_name, items_named, quoted};
+use bailiwick_providers::elements::{Snapshot, WindowScene, item_name, items_named, items_of, quoted};
 
-use super::acting::{ACTION, Action, ActionOutput, CurrentElement, ElementName, act, find, usable};
-use super::refusal::failed;
+use super::acting::{
+    ACTION, Action, ActionOutput, CurrentElement, ElementName, act, find, snapshot_of, usable,
+};
+use super::refusal::{candidates, failed, none_named, several_named};
 use crate::registry::prelude::*;
 
 /// The operation.
 pub struct Op;
 
-/// So many names of items are listed.
-const LISTED: usize = 20;
 /// What choosing an item is called, where its list does not choose. The last also ends a choice.
 const CHOOSING: &[&str] = &["click", "press", "activate", "select", "toggle"];
 
@@ -43,11 +42,12 @@ impl Operation for Op {
 
 impl RunBlocking for Op {
     fn run(cx: &Context, permit: &Permit, input: &Input, _: &NoFields) -> Result<ActionOutput, Failure> {
-        let found = find(cx, permit, ElementName::of_target(permit)?)?;
+        let named = ElementName::of_target(permit)?;
+        let found = find(cx, permit, named)?;
         let tree = &found.scene.tree;
         let target = place_of(tree, &found)?;
         let at = match &input.item {
-            Some(name) => item(tree, target, name)?,
+            Some(name) => item(&*snapshot_of(cx, permit, named.snapshot)?, tree, target, name)?,
             None => target,
         };
         let item = tree.elements[at].clone();
@@ -109,20 +109,19 @@ const fn is_item(role: Role) -> bool {
 }
 
 /// Finds the one item of a name.
-fn item(tree: &ElementTree, list: usize, name: &str) -> Result<usize, Failure> {
-    match items_named(tree, list, name)[..] {
-        [at] => Ok(at),
+fn item(snapshot: &Snapshot, tree: &ElementTree, list: usize, name: &str) -> Result<usize, Failure> {
+    let (field, title) = ("input.item", quoted(name));
+    match &items_named(tree, list, name)[..] {
+        [at] => Ok(*at),
         [] => {
-            let all = (list + 1..tree.elements.len())
-                .filter(|at| items_named(tree, list, item_name(tree, *at)).contains(at));
-            let names: Vec<String> = all.map(|at| quoted(item_name(tree, at))).take(LISTED).collect();
-            Err(Failure::new(ErrorCode::ElementNotFound, "no item has this name")
-                .detail("field", "input.item")
-                .detail("items", names)
-                .hint("Use one of the names in `items`, exactly."))
+            let names = items_of(tree, list).map(|at| item_name(tree, at)).filter(|name| !name.is_empty());
+            Err(none_named(field, format!("no item is called {title}"), names.map(quoted))
+                .hint("Use one of the names in `candidates`, exactly."))
         }
-        _ => Err(Failure::new(ErrorCode::AmbiguousTarget, "several items have this name")
-            .detail("field", "input.item")
-            .hint("Use ui.see, and select the item itself.")),
+        several => {
+            let all = candidates(snapshot, tree, several.iter().copied());
+            Err(several_named(field, format!("several items are called {title}"), all)
+                .hint("Select the item itself: an id in `candidates` is its target. One without an id does not show: see ui.see."))
+        }
     }
 }

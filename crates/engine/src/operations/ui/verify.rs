@@ -158,7 +158,7 @@ fn check(
     };
     let shown = |it: &ListedElement| {
         let element = &scene.tree.elements[it.at];
-        line("", element, &it.name, it.value.as_deref(), it.place).trim_start().to_owned()
+        line("", element, &it.name, it.value.as_deref(), it.place)
     };
     ConditionOutput { verdict, element: found.map(shown) }
 }
