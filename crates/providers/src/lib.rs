@@ -18,6 +18,7 @@ pub mod elements;
 pub mod file;
 pub mod git;
 pub mod grounding;
+pub mod handlers;
 pub mod http_client;
 pub mod orientation;
 pub mod overlay;

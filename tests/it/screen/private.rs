@@ -297,3 +297,127 @@ fn what_the_user_is_shown_of_displays_leaves_private_ones_out() {
         }
     }
 }
+
+/// A window that is closed at once, or asks first.
+const ASKS: &str = r#"
+import gi, os
+gi.require_version("Gtk", "3.0")
+from gi.repository import Gtk
+open("starts", "a").write("x")
+window = Gtk.Window(title="Play")
+
+def ask(*_):
+    if os.path.exists("saved"):
+        return False
+    dialog = Gtk.Dialog(title="Save first?", transient_for=window, modal=True)
+    dialog.add_button("Cancel", Gtk.ResponseType.CANCEL)
+    dialog.connect("response", lambda it, _: it.destroy())
+    dialog.show_all()
+    return True
+
+window.connect("delete-event", ask)
+window.connect("destroy", Gtk.main_quit)
+window.show_all()
+Gtk.main()
+"#;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_program_is_started_again_only_once_it_has_ended_and_as_the_policy_is_then() {
+    if lacks_full_sandbox() {
+        return;
+    }
+    let host = scope().host();
+    host.write("asks.py", ASKS);
+    let display = create(&host).await;
+    let process = launch(&host, "asks.py").await;
+    window(&host, "Play", &process).await;
+    let relaunch = |process: &str| json!({"op": "app.relaunch", "input": {"process": process}});
+    let starts = || std::fs::read_to_string(host.path("starts")).unwrap_or_default().len();
+
+    let blocked = host.data(relaunch(&process)).await;
+    assert_eq!(blocked["state"], "blocked_by_dialog", "{blocked:#}");
+    assert!(blocked["started"].is_null() && blocked["windows"][0]["dialog"].is_string(), "{blocked:#}");
+    assert_eq!((host.read(&process, json!({})).await["status"].clone(), starts()), (json!("running"), 1));
+
+    host.write("saved", "");
+    host.write("sub/file", "");
+    let elsewhere = json!({"op": "app.relaunch", "target": "sub", "input": {"process": process}});
+    assert_eq!(host.code(elsewhere).await, "invalid_request");
+    let stranger = host.caller_with_token("stranger");
+    let mut by_stranger = relaunch(&process);
+    by_stranger["scope"] = json!("app");
+    let answer = host.send_as(&stranger, by_stranger).await;
+    assert_eq!(answer["error"]["code"], "not_found", "{answer:#}");
+    let mut planned = relaunch(&process);
+    planned["options"] = json!({"dryRun": true});
+    assert_eq!(host.data(planned).await["state"], "planned");
+    assert_eq!(starts(), 1);
+
+    let shown = window(&host, "Play", &process).await;
+    let dialogs = host.data(json!({"op": "dialog.list", "target": shown})).await;
+    let snapshot = dialogs["dialogs"][0]["snapshot"].as_str().unwrap_or_else(|| panic!("{dialogs:#}"));
+    host.data(json!({"op": "dialog.dismiss", "target": snapshot})).await;
+    let again = host.data(relaunch(&process)).await;
+    assert_eq!(again["state"], "relaunched", "{again:#}");
+    let second = again["started"]["processId"].as_str().expect("a process").to_owned();
+    assert_ne!(second, process);
+    assert_ne!(host.read(&process, json!({})).await["status"], "running");
+    window(&host, "Play", &second).await;
+    assert_eq!(starts(), 2);
+    let got = host.data(json!({"op": "display.get", "target": display})).await;
+    assert_eq!(got["processes"], json!([process, second]), "{got:#}");
+
+    // What is not permitted any more is not started, and nothing is closed for it.
+    let mut config = (*host.service.facts().config).clone();
+    let scope = config.scopes.iter_mut().find(|scope| scope.id == "app").expect("the scope");
+    scope.policy.allowed_commands.clear();
+    host.service.reload(config).expect("a config");
+    let refused = host.send(relaunch(&second)).await;
+    assert_eq!(refused["error"]["code"], "permission_denied", "{refused:#}");
+    assert_eq!(host.read(&second, json!({})).await["status"], "running");
+}
+
+/// What the system is set up to open pages with is Debian's `chromium`, which the tests need in any case.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_file_is_opened_with_the_program_of_the_system_which_is_judged_as_if_it_was_named() {
+    if lacks_full_sandbox() {
+        return;
+    }
+    require_program("chromium");
+    let host = scope().host();
+    create(&host).await;
+    host.write("a page;%f.html", "<p>x");
+    host.write(".env", "KEY=1");
+    std::os::unix::fs::symlink("/etc/hostname", host.path("out.html")).expect("a link");
+    let open = |input: Value| json!({"op": "app.open", "input": input, "options": {"dryRun": true}});
+    let page = || open(json!({"path": "a page;%f.html"}));
+    // The scope allows `python3 *`: the program that was found counts, and not who found it.
+    let refused = host.send(page()).await;
+    assert_eq!(refused["error"]["code"], "permission_denied", "{refused:#}");
+    assert!(refused.to_string().contains("chromium"), "{refused:#}");
+    let mut config = (*host.service.facts().config).clone();
+    let scope = config.scopes.iter_mut().find(|scope| scope.id == "app").expect("the scope");
+    let allowed = json!(["/usr/bin/chromium *"]);
+    scope.policy.allowed_commands = serde_json::from_value(allowed).expect("rules");
+    host.service.reload(config).expect("a config");
+    let planned = host.data(page()).await;
+    assert_eq!(planned["handler"], "chromium.desktop", "{planned:#}");
+    assert_eq!((&planned["mimeType"], &planned["status"]), (&json!("text/html"), &json!("planned")));
+    let argv = planned["plan"][0]["argv"].to_string();
+    assert!(argv.contains("/a%20page%3B%25f.html") && argv.contains("file:///"), "{argv}");
+    let planned = host.data(open(json!({"url": "https://example.org/?a=b"}))).await;
+    assert!(planned["plan"][0]["argv"].to_string().contains("https://example.org/?a=b"), "{planned:#}");
+    for (input, code) in [
+        (json!({"path": ".env"}), "permission_denied"),
+        (json!({"path": "../other"}), "path_out_of_scope"),
+        (json!({"path": "out.html"}), "path_out_of_scope"),
+        (json!({"path": "missing.html"}), "not_found"),
+        (json!({"url": "file:///etc/passwd"}), "invalid_request"),
+        (json!({"url": "https://example.org/ --no-sandbox"}), "invalid_request"),
+        (json!({"path": "a page;%f.html", "url": "https://example.org/"}), "invalid_request"),
+        (json!({}), "invalid_request"),
+    ] {
+        let answer = host.send(open(input.clone())).await;
+        assert_eq!(answer["error"]["code"], code, "{input}: {answer:#}");
+    }
+}

@@ -6,6 +6,7 @@ mod frontmost;
 mod hide;
 mod launch;
 mod list;
+mod open;
 mod quit;
 mod relaunch;
 mod unhide;
@@ -19,7 +20,7 @@ pub static FAMILY: Family = Family {
     operations: &OPERATIONS,
 };
 
-static OPERATIONS: [Entry; 8] = [
+static OPERATIONS: [Entry; 9] = [
     Entry::blocking::<list::Op>(),
     Entry::blocking::<frontmost::Op>(),
     Entry::blocking::<activate::Op>(),
@@ -27,5 +28,6 @@ static OPERATIONS: [Entry; 8] = [
     Entry::blocking::<unhide::Op>(),
     Entry::blocking::<quit::Op>(),
     Entry::asynchronous::<launch::Op>(),
+    Entry::asynchronous::<open::Op>(),
     Entry::blocking::<relaunch::Op>(),
 ];
