@@ -25,7 +25,7 @@ const LISTED: usize = 20;
 const PAUSE: [Duration; 2] = [Duration::from_millis(40), Duration::from_millis(250)];
 /// The longest time between two readings where nothing is drawn: some changes are not.
 const REST: Duration = Duration::from_secs(1);
-/// Reading takes at most one part in so many of the time.
+/// Reading takes at most one part in so many of the time, but for the first reading after nothing was drawn for a while.
 const SHARE: u32 = 5;
 
 /// An element to wait for. All conditions that are given have to match.
@@ -161,7 +161,7 @@ impl Watch {
         let (watch, id) = (Arc::clone(self), window.to_owned());
         // Before the first reading, so that nothing is missed in between.
         let mut drawing = blocking(move || Ok(Drawing(watch.desktop.displays.watch(&id).ok()))).await?;
-        let (mut pause, mut rest) = (PAUSE[0], PAUSE[0]);
+        let (mut pause, mut rest, mut was_drawn) = (PAUSE[0], PAUSE[0], false);
         loop {
             let began = Instant::now();
             let (watch, id) = (Arc::clone(self), window.to_owned());
@@ -169,16 +169,22 @@ impl Watch {
                 return Ok(());
             }
             progress.say(seen.words());
-            tokio::time::sleep(pause.max(began.elapsed() * (SHARE - 1))).await;
-            let mut is_drawn;
-            (drawing, is_drawn) = drawing.wait(Duration::ZERO).await?;
-            if is_drawn {
-                (pause, rest) = ((pause * 5 / 4).min(PAUSE[1]), PAUSE[0]);
-                continue;
-            }
-            (drawing, is_drawn) = drawing.wait(rest).await?;
-            // What is drawn can be told to who asks for elements a while later.
-            (pause, rest) = (PAUSE[0], if is_drawn { PAUSE[0] } else { (rest * 5 / 4).min(REST) });
+            let share = began.elapsed() * (SHARE - 1);
+            let ended = tokio::time::Instant::now();
+            let is_drawn;
+            (drawing, is_drawn) = drawing.wait(rest.max(share)).await?;
+            (pause, rest) = match (was_drawn, is_drawn) {
+                // Something is drawn all the time.
+                (true, true) => {
+                    tokio::time::sleep_until(ended + pause.max(share)).await;
+                    (drawing, _) = drawing.wait(Duration::ZERO).await?;
+                    ((pause * 5 / 4).min(PAUSE[1]), PAUSE[0])
+                }
+                // What is drawn can be told to who asks for elements a while later.
+                (false, true) => (PAUSE[0], PAUSE[0]),
+                (_, false) => (PAUSE[0], (rest * 2).min(REST)),
+            };
+            was_drawn = is_drawn;
         }
     }
 }
