@@ -10,22 +10,25 @@ pub struct Ancestor {
 }
 
 /// A process is followed to at most so many that it comes from.
-#[cfg(unix)]
 const MOST: usize = 32;
 
-/// Returns the processes that a process comes from, its parent first and without the system's first process. On Windows
-/// nothing is told.
+/// Returns the processes that a process comes from, its parent first and without the system's first process.
 #[cfg(unix)]
 pub fn ancestors(pid: u32) -> Vec<Ancestor> {
     let parents = std::iter::successors(parent(pid), |pid| parent(*pid));
     parents.take(MOST).map(|pid| Ancestor { pid, name: program_name(pid) }).collect()
 }
 
-/// Returns the processes that a process comes from, its parent first and without the system's first process. On Windows
-/// nothing is told.
+/// Returns the processes that a process comes from, its parent first. One that has ended may have left its number to another,
+/// which counts then: that closes more to clients, not less.
 #[cfg(windows)]
-pub fn ancestors(_: u32) -> Vec<Ancestor> {
-    Vec::new()
+pub fn ancestors(pid: u32) -> Vec<Ancestor> {
+    let all = crate::windows::processes();
+    let find = |pid: u32| all.iter().find(|it| it.pid == pid && pid != 0);
+    let parents = std::iter::successors(find(pid), |it| find(it.parent)).skip(1);
+    let name =
+        |it: &crate::windows::RunningProcess| Some(super::plain::plain(&it.name)).filter(|it| !it.is_empty());
+    parents.take(MOST).map(|it| Ancestor { pid: it.pid, name: name(it) }).collect()
 }
 
 /// Returns the processes of this user that run a program, by the name of its file.
@@ -49,8 +52,18 @@ pub fn processes_of(program: &std::path::Path) -> Vec<u32> {
     pids.filter(|pid| program_name(*pid).as_deref() == Some(&*name)).collect()
 }
 
-/// Returns the processes of this user that run a program: none that are told.
+/// Returns the processes that run a program, by the name of its file, in any case.
 #[cfg(windows)]
+pub fn processes_of(program: &std::path::Path) -> Vec<u32> {
+    let Some(name) = program.file_name().map(|name| name.to_string_lossy().to_lowercase()) else {
+        return Vec::new();
+    };
+    let all = crate::windows::processes().into_iter();
+    all.filter(|it| it.name.to_lowercase() == name).map(|it| it.pid).collect()
+}
+
+/// Returns the processes of this user that run a program: none that are told.
+#[cfg(not(any(target_os = "linux", target_os = "macos", windows)))]
 pub fn processes_of(_: &std::path::Path) -> Vec<u32> {
     Vec::new()
 }

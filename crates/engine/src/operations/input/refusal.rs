@@ -75,12 +75,13 @@ pub(super) fn of_display(error: ScreenError) -> Failure {
 }
 
 /// Returns the failure of a window whose elements say that it must get no input; nothing where they say nothing: not every
-/// program tells its elements.
+/// program tells its elements. Where the system's elements are not read, nobody knows what they say.
 pub(super) fn of_elements(error: SceneError) -> Option<Failure> {
     match error {
-        SceneError::Elements(AccessibilityError::Program(
-            ProgramError::Unresponsive | ProgramError::NoReply,
-        ))
+        SceneError::Elements(
+            AccessibilityError::Unsupported
+            | AccessibilityError::Program(ProgramError::Unresponsive | ProgramError::NoReply),
+        )
         | SceneError::Screen(_)
         | SceneError::Withheld(_)
         | SceneError::Changed(_) => Some(ui::unread(error)),

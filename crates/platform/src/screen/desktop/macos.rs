@@ -116,6 +116,7 @@ fn tell(facts: &Facts) -> Option<Option<SystemWindow>> {
         state: if on_screen { WindowState::Visible } else { WindowState::Hidden },
         // Nothing says that a picture leaves out what is on no screen at the moment.
         mapped: true,
+        maximised: false,
         active: false,
         unmanaged,
     }))

@@ -23,6 +23,17 @@ impl Mapping {
     }
 }
 
+#[cfg(windows)]
+impl Mapping {
+    /// Returns the rectangle, in the system's units, whose pixels these are.
+    pub(super) fn units(&self, of: Rect) -> Rect {
+        let place = Self { place: Rect::new(0, 0, self.width, self.height), ..*self };
+        let units = Self { width: self.place.width, height: self.place.height, ..place };
+        let found = units.pixels(of);
+        Rect { x: found.x.saturating_add(self.place.x), y: found.y.saturating_add(self.place.y), ..found }
+    }
+}
+
 /// Maps what begins at `at` and is `length` long from a line of `units` that begins at `from` to one of `pixels`.
 fn span(at: i32, length: u32, from: i32, units: u32, pixels: u32) -> (i32, u32) {
     let (pixels, units) = (i128::from(pixels), i128::from(units.max(1)));

@@ -14,6 +14,12 @@ mod system;
 #[path = "windows.rs"]
 mod system;
 
+#[cfg(windows)]
+mod clipboard;
+#[cfg(windows)]
+mod control;
+#[cfg(windows)]
+mod data_exchange;
 mod mapping;
 mod pixels;
 mod scene;

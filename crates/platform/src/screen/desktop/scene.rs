@@ -39,6 +39,26 @@ impl Scene {
         self.monitors.iter().find(|monitor| monitor.primary).or(self.monitors.first())
     }
 
+    /// Returns the display of an id, or the one that `primary` means.
+    #[cfg(windows)]
+    pub(super) fn monitor(&self, id: &str) -> Option<&pixels::SystemDisplay> {
+        match id {
+            "primary" => self.primary(),
+            id => self.monitors.iter().find(|monitor| monitor.id(None) == id),
+        }
+    }
+
+    /// Describes the windows, each in the pixels of the display that it is on.
+    #[cfg(windows)]
+    pub(super) fn described(&self) -> Vec<Window> {
+        let told = self.windows.iter().flatten().enumerate();
+        let windows = told.filter_map(|(at, told)| {
+            let monitor = self.monitor_of(told.bounds)?;
+            Some(told.window(&monitor.id(None), &monitor.mapping(), at))
+        });
+        windows.collect()
+    }
+
     /// Returns the display that most of a rectangle is on.
     pub(super) fn monitor_of(&self, place: Rect) -> Option<&pixels::SystemDisplay> {
         let shared = |monitor: &pixels::SystemDisplay| {
@@ -107,7 +127,7 @@ impl SystemWindow {
             state: self.state,
             mapped: self.mapped,
             active: self.active,
-            maximised: false,
+            maximised: self.maximised,
             workspace: None,
             unmanaged: self.unmanaged,
             stacking: u32::try_from(stacking).unwrap_or(u32::MAX),

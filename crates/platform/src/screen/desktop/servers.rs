@@ -11,11 +11,15 @@ use super::worker::Worker;
 use super::{pixels, system};
 use crate::screen::frame::Pixels;
 use crate::screen::{
-    Access, Content, Cover, DisplaySelection, Frame, InputDone, InputJudge, InputMode, InputPlan, Judge,
-    Listing, Rect, ScreenError, Sources, Window, WindowChange, WindowState, Workspaces,
+    Access, Content, Cover, DisplaySelection, Frame, InputDone, InputJudge, InputMode, InputPlan, Listing,
+    Rect, ScreenError, Sources, WindowState, Workspaces,
 };
 #[cfg(not(target_os = "linux"))]
-use crate::screen::{ClipboardContent, ClipboardUse, Clipping, ClippingKind, ClippingLimits};
+use crate::screen::{ClipboardContent, ClipboardUse};
+#[cfg(not(any(target_os = "linux", windows)))]
+use crate::screen::{Clipping, ClippingKind, ClippingLimits};
+#[cfg(not(windows))]
+use crate::screen::{Judge, Window, WindowChange};
 use bailiwick_contract::time;
 
 /// How often a picture is taken again because windows changed meanwhile.
@@ -35,16 +39,25 @@ pub(in crate::screen) struct Servers {
     session: Option<Arc<str>>,
     /// Whether somebody's private displays are meant: a desktop is none of them.
     is_private: bool,
+    /// What this process has put on the clipboard last.
+    #[cfg(windows)]
+    pub(super) clipboard: super::clipboard::OwnContent,
 }
 
 impl Servers {
     pub(in crate::screen) fn new(sources: Sources) -> Self {
         let is_private = matches!(sources.selection, DisplaySelection::Only(_));
-        Self { worker: Worker::default(), session: sources.wayland.map(Arc::from), is_private }
+        Self {
+            worker: Worker::default(),
+            session: sources.wayland.map(Arc::from),
+            is_private,
+            #[cfg(windows)]
+            clipboard: super::clipboard::OwnContent::default(),
+        }
     }
 
     /// Asks the desktop, if it is meant.
-    fn ask<T: Send + 'static>(
+    pub(super) fn ask<T: Send + 'static>(
         &self,
         patience: Duration,
         act: impl FnOnce() -> Result<T, ScreenError> + Send + 'static,
@@ -97,6 +110,7 @@ impl Servers {
         self.ask(system::PATIENCE, act)
     }
 
+    #[cfg(not(windows))]
     pub(in crate::screen) fn change_window(
         &self,
         _: &str,
@@ -108,6 +122,7 @@ impl Servers {
     }
 
     /// Returns all windows of the desktop, if one has this id: a desktop is one, whatever displays it has.
+    #[cfg(not(windows))]
     pub(in crate::screen) fn windows_beside(&self, id: &str) -> Result<Vec<Window>, ScreenError> {
         if !system::TELLS_WINDOWS {
             return Err(no_control());
@@ -157,12 +172,13 @@ impl Servers {
         Err(no_control())
     }
 
+    #[cfg(not(windows))]
     pub(in crate::screen) fn screen_of(&self, _: Option<&str>) -> Result<String, ScreenError> {
         Err(no_control())
     }
 
-    // Linux has these of its X servers.
-    #[cfg(not(target_os = "linux"))]
+    // Linux has these of its X servers, Windows of its own.
+    #[cfg(not(any(target_os = "linux", windows)))]
     pub(in crate::screen) fn read_clipboard(
         &self,
         _: Option<&str>,
@@ -173,7 +189,7 @@ impl Servers {
         Err(no_control())
     }
 
-    #[cfg(not(target_os = "linux"))]
+    #[cfg(not(any(target_os = "linux", windows)))]
     pub(in crate::screen) fn save_clipboard(
         &self,
         _: Option<&str>,
@@ -183,7 +199,7 @@ impl Servers {
         Err(no_control())
     }
 
-    #[cfg(not(target_os = "linux"))]
+    #[cfg(not(any(target_os = "linux", windows)))]
     pub(in crate::screen) fn set_clipboard(
         &self,
         _: Option<&str>,
@@ -204,9 +220,10 @@ impl Servers {
     }
 }
 
-/// What is done to windows here is done on X11 only, so far.
-fn no_control() -> ScreenError {
-    let why = "windows are changed, and pointer, keyboard and clipboard used, on Linux with X11 only, so far"
+/// What is done with windows, pointer and keyboard here is done on X11 only, so far; some of it on Windows too.
+pub(super) fn no_control() -> ScreenError {
+    let why = "this is done on Linux with X11 only, so far: pointer and keyboard, workspaces, and whether content was pasted; \
+               windows are changed and clipboards read and set on X11 and Windows"
         .to_owned();
     ScreenError::NoAccess(Access::Unsupported { why })
 }
@@ -232,7 +249,7 @@ fn list(session: Option<&str>) -> Result<Listing, ScreenError> {
     Ok(Listing { access, windows: windows.collect(), displays, unreachable: Vec::new() })
 }
 
-fn granted() -> Result<(), ScreenError> {
+pub(super) fn granted() -> Result<(), ScreenError> {
     match system::access() {
         Access::Granted => Ok(()),
         access => Err(ScreenError::NoAccess(access)),

@@ -29,6 +29,8 @@ pub(crate) struct SystemWindow {
     pub mapped: bool,
     /// Whether the user works in it.
     pub active: bool,
+    /// Whether it fills its display.
+    pub maximised: bool,
     /// Whether it is a menu, a hint, or the like.
     pub unmanaged: bool,
 }

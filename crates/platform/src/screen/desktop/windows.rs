@@ -16,12 +16,15 @@ use windows_sys::Win32::System::Threading::{
     OpenProcess, PROCESS_QUERY_LIMITED_INFORMATION, QueryFullProcessImageNameW,
 };
 use windows_sys::Win32::UI::HiDpi::{
-    DPI_AWARENESS_CONTEXT_PER_MONITOR_AWARE_V2, SetThreadDpiAwarenessContext,
+    DPI_AWARENESS_CONTEXT_PER_MONITOR_AWARE, DPI_AWARENESS_CONTEXT_PER_MONITOR_AWARE_V2,
+    SetThreadDpiAwarenessContext,
 };
 use windows_sys::Win32::UI::WindowsAndMessaging::{
-    EnumWindows, GW_OWNER, GWL_EXSTYLE, GWL_STYLE, GetClassNameW, GetForegroundWindow, GetWindow,
-    GetWindowLongW, GetWindowRect, GetWindowTextW, GetWindowThreadProcessId, IsIconic, IsWindowVisible,
-    WS_CAPTION, WS_EX_TOOLWINDOW, WS_POPUP,
+    EnumWindows, FindWindowExW, GW_OWNER, GWL_EXSTYLE, GWL_STYLE, GetClassNameW, GetForegroundWindow,
+    GetWindow, GetWindowLongW, GetWindowRect, GetWindowTextW, GetWindowThreadProcessId, IsIconic,
+    IsWindowVisible, IsZoomed, PostMessageW, SW_MAXIMIZE, SW_MINIMIZE, SW_RESTORE, SW_SHOWNOACTIVATE,
+    SWP_ASYNCWINDOWPOS, SWP_NOACTIVATE, SWP_NOZORDER, SetForegroundWindow, SetWindowPos, ShowWindowAsync,
+    WM_CLOSE, WS_CAPTION, WS_EX_TOOLWINDOW, WS_POPUP,
 };
 use windows_sys::core::BOOL;
 
@@ -36,6 +39,10 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The class of menus.
 const MENU_CLASS: &str = "#32768";
+
+/// The class of the windows in which the system puts those of apps of the Store, and of these.
+const STORE_FRAME_CLASS: &str = "ApplicationFrameWindow";
+const STORE_APP_CLASS: &str = "Windows.UI.Core.CoreWindow";
 
 /// The longest text that is read, in units of UTF-16.
 const TEXT_UNITS: usize = 1024;
@@ -56,9 +63,14 @@ pub(super) fn access() -> Access {
 /// Has this thread count in true pixels, as pictures do; else windows would be sought in the wrong places.
 pub(super) fn prepare() -> Result<(), String> {
     // SAFETY: it takes no pointers, and changes this thread alone.
-    let before = unsafe { SetThreadDpiAwarenessContext(DPI_AWARENESS_CONTEXT_PER_MONITOR_AWARE_V2) };
+    let set = |context| unsafe { SetThreadDpiAwarenessContext(context) };
+    let mut before = set(DPI_AWARENESS_CONTEXT_PER_MONITOR_AWARE_V2);
     if before.is_null() {
-        return Err("Windows 10 of 2017 or newer is needed, which counts in true pixels".to_owned());
+        // The older one, which wine 8 knows alone: they differ in how windows of one's own are drawn.
+        before = set(DPI_AWARENESS_CONTEXT_PER_MONITOR_AWARE);
+    }
+    if before.is_null() {
+        return Err("Windows 10 of 2016 or newer is needed, which counts in true pixels".to_owned());
     }
     Ok(())
 }
@@ -115,10 +127,11 @@ fn tell(window: HWND, active: HWND, programs: &mut BTreeMap<u32, Option<String>>
     // What is drawn of it; around that lies a border by which it is grasped.
     let drawn = attribute(window, DWMWA_EXTENDED_FRAME_BOUNDS).map_or(whole, |drawn: RECT| rect(&drawn));
     let cloaked = attribute(window, DWMWA_CLOAKED).is_some_and(|cloaked: u32| cloaked != 0);
-    let mut pid = 0;
-    // SAFETY: it writes one number, which is there.
-    unsafe { GetWindowThreadProcessId(window, &raw mut pid) };
-    let pid = Some(pid).filter(|pid| *pid > 0);
+    let class = text(|units, length| {
+        // SAFETY: it writes at most `length` units, which are there.
+        unsafe { GetClassNameW(window, units, length) }
+    });
+    let pid = process_of(window, &class);
     let process = pid.and_then(|pid| programs.entry(pid).or_insert_with(|| program(pid)).clone());
     // SAFETY: it takes no pointers; without an owner it answers null.
     let owner = number(unsafe { GetWindow(window, GW_OWNER) });
@@ -126,10 +139,6 @@ fn tell(window: HWND, active: HWND, programs: &mut BTreeMap<u32, Option<String>>
     let (style, further) =
         unsafe { (GetWindowLongW(window, GWL_STYLE), GetWindowLongW(window, GWL_EXSTYLE)) };
     let (style, further) = (style.cast_unsigned(), further.cast_unsigned());
-    let class = text(|units, length| {
-        // SAFETY: it writes at most `length` units, which are there.
-        unsafe { GetClassNameW(window, units, length) }
-    });
     let popup = style & WS_POPUP != 0 && style & WS_CAPTION != WS_CAPTION && owner != 0;
     let frame = hull(whole, drawn);
     (!frame.is_empty()).then(|| SystemWindow {
@@ -152,8 +161,96 @@ fn tell(window: HWND, active: HWND, programs: &mut BTreeMap<u32, Option<String>>
             (false, false) => WindowState::Visible,
         },
         mapped: !minimised && !cloaked,
+        // SAFETY: it takes no pointers.
+        maximised: unsafe { IsZoomed(window) } != 0,
         active: window == active,
     })
+}
+
+/// Returns the process that a window is of. An app of the Store has its window within one of the system, which is of another
+/// process; while it is asleep, nobody says whose that is.
+fn process_of(window: HWND, class: &str) -> Option<u32> {
+    let inner = match class {
+        STORE_FRAME_CLASS => {
+            let class: Vec<u16> = STORE_APP_CLASS.encode_utf16().chain([0]).collect();
+            // SAFETY: the text ends with a zero and lives until the call is over.
+            unsafe { FindWindowExW(window, ptr::null_mut(), class.as_ptr(), ptr::null()) }
+        }
+        _ => window,
+    };
+    let mut pid = 0;
+    // SAFETY: it writes one number, which is there; a number that is no window is answered with 0.
+    unsafe { GetWindowThreadProcessId(inner, &raw mut pid) };
+    Some(pid).filter(|pid| *pid > 0)
+}
+
+/// Describes one window as it is now; nothing, if it shows nothing or is gone.
+pub(super) fn window(number: u64) -> Option<SystemWindow> {
+    // SAFETY: it takes nothing.
+    tell(handle(number), unsafe { GetForegroundWindow() }, &mut BTreeMap::new())
+}
+
+/// Something that is done to a window. Its program does it when it comes to it: nothing waits for that.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Order {
+    /// It gets the keyboard; it is brought back first if it was minimised.
+    Focus {
+        /// Whether it is minimised.
+        is_minimised: bool,
+    },
+    /// It is minimised.
+    Minimise,
+    /// It fills its display.
+    Maximise,
+    /// It is as it was before it was minimised or filled its display.
+    Restore,
+    /// Its program is asked to close it.
+    Close,
+    /// All that belongs to it is here, in the units of the system.
+    Place {
+        /// Where.
+        place: Rect,
+        /// Whether it fills its display.
+        is_maximised: bool,
+    },
+}
+
+/// Has something done to a window.
+pub(super) fn order(number: u64, order: Order) -> Result<(), String> {
+    let window = handle(number);
+    // SAFETY: these take no pointers; a number that is no window any more is an error of each.
+    let show = |how| unsafe { ShowWindowAsync(window, how) };
+    let done = match order {
+        Order::Focus { is_minimised } => {
+            if is_minimised {
+                show(SW_RESTORE);
+            }
+            // SAFETY: it takes no pointers.
+            unsafe { SetForegroundWindow(window) };
+            // Where Windows does not let it, it says no, and shows the window in the taskbar: reading back says so.
+            1
+        }
+        Order::Minimise => show(SW_MINIMIZE),
+        Order::Maximise => show(SW_MAXIMIZE),
+        Order::Restore => show(SW_RESTORE),
+        // SAFETY: the message has no content.
+        Order::Close => unsafe { PostMessageW(window, WM_CLOSE, 0, 0) },
+        Order::Place { place, is_maximised } => {
+            if is_maximised {
+                show(SW_SHOWNOACTIVATE);
+            }
+            let how = SWP_ASYNCWINDOWPOS | SWP_NOACTIVATE | SWP_NOZORDER;
+            let length = |length: u32| i32::try_from(length).unwrap_or(i32::MAX);
+            let (width, height) = (length(place.width), length(place.height));
+            // SAFETY: it takes no pointers.
+            unsafe { SetWindowPos(window, ptr::null_mut(), place.x, place.y, width, height, how) }
+        }
+    };
+    if done == 0 { Err(std::io::Error::last_os_error().to_string()) } else { Ok(()) }
+}
+
+fn handle(number: u64) -> HWND {
+    ptr::with_exposed_provenance_mut(usize::try_from(number).unwrap_or_default())
 }
 
 fn number(window: HWND) -> u64 {
@@ -178,7 +275,7 @@ fn text(call: impl FnOnce(*mut u16, i32) -> i32) -> String {
 }
 
 /// Returns the name of a process's program file.
-fn program(pid: u32) -> Option<String> {
+pub(in crate::screen) fn program(pid: u32) -> Option<String> {
     // SAFETY: it takes no pointers, and what it opens is closed below.
     let process = unsafe { OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION, 0, pid) };
     if process.is_null() {

@@ -1,0 +1,47 @@
+//! Which processes there are, and which has started which. The calls for that have no safe wrapper.
+
+#![expect(unsafe_code, reason = "the list of processes has no safe wrapper; nothing else is done here")]
+
+use std::mem::size_of;
+use std::os::windows::io::{AsRawHandle, FromRawHandle, OwnedHandle};
+
+use windows_sys::Win32::Foundation::INVALID_HANDLE_VALUE;
+use windows_sys::Win32::System::Diagnostics::ToolHelp::{
+    CreateToolhelp32Snapshot, PROCESSENTRY32W, Process32FirstW, Process32NextW, TH32CS_SNAPPROCESS,
+};
+
+/// A process.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct RunningProcess {
+    /// Its number.
+    pub pid: u32,
+    /// The number of the one that has started it, which may have ended: another may have that number now.
+    pub parent: u32,
+    /// The name of its program file.
+    pub name: String,
+}
+
+/// Lists the processes of this computer. None if the system does not say.
+pub(crate) fn processes() -> Vec<RunningProcess> {
+    // SAFETY: it takes no pointers.
+    let list = unsafe { CreateToolhelp32Snapshot(TH32CS_SNAPPROCESS, 0) };
+    if list == INVALID_HANDLE_VALUE || list.is_null() {
+        return Vec::new();
+    }
+    // SAFETY: the call succeeded, so the handle is open and nobody else has it.
+    let list = unsafe { OwnedHandle::from_raw_handle(list) };
+    let size = u32::try_from(size_of::<PROCESSENTRY32W>()).unwrap_or(0);
+    let mut entry = PROCESSENTRY32W { dwSize: size, ..PROCESSENTRY32W::default() };
+    let mut all = Vec::new();
+    // SAFETY: the pointer is to a structure of the size that it says.
+    let mut is_there = unsafe { Process32FirstW(list.as_raw_handle(), &raw mut entry) } != 0;
+    while is_there {
+        let units = entry.szExeFile.iter().copied().take_while(|unit| *unit != 0);
+        let name: String =
+            char::decode_utf16(units).map(|it| it.unwrap_or(char::REPLACEMENT_CHARACTER)).collect();
+        all.push(RunningProcess { pid: entry.th32ProcessID, parent: entry.th32ParentProcessID, name });
+        // SAFETY: as above.
+        is_there = unsafe { Process32NextW(list.as_raw_handle(), &raw mut entry) } != 0;
+    }
+    all
+}
