@@ -154,10 +154,21 @@ mod tests {
         }
     }
 
+    fn windows(servers: &Servers) -> Vec<Window> {
+        let until = Instant::now() + Duration::from_secs(60);
+        loop {
+            match servers.windows_beside("") {
+                // Other programs have the processors.
+                Err(ScreenError::Timeout(_)) if Instant::now() < until => {}
+                windows => return windows.expect("windows"),
+            }
+        }
+    }
+
     fn eventually(servers: &Servers, id: &str, what: &str, is_so: impl Fn(Option<&Window>) -> bool) {
         let until = Instant::now() + Duration::from_secs(60);
         loop {
-            let windows = servers.windows_beside(id).expect("windows");
+            let windows = windows(servers);
             let window = windows.iter().find(|window| window.id == id);
             if is_so(window) {
                 return;
@@ -181,8 +192,7 @@ mod tests {
         let pid = notepad.0.id();
         let until = Instant::now() + Duration::from_secs(60);
         let window = loop {
-            let windows = servers.windows_beside("").expect("windows");
-            let found = windows.into_iter().find(|it| it.pid == Some(pid) && !it.unmanaged);
+            let found = windows(&servers).into_iter().find(|it| it.pid == Some(pid) && !it.unmanaged);
             if let Some(window) = found {
                 break window;
             }
