@@ -87,7 +87,11 @@ impl RunAsync for Op {
         let found = tokio::task::spawn_blocking(move || handler(path, url)).await.map_err(|error| {
             Failure::new(ErrorCode::ExecutionFailed, format!("the program could not be found: {error}"))
         })?;
-        let Handler { name, mime_type, command } = found?;
+        let Handler { name, mime_type, mut command } = found?;
+        // Programs are looked up by their names on the scope's search path, also one that the system names with its folder.
+        if let Some(program) = command.first_mut() {
+            *program = program.rsplit('/').next().unwrap_or_default().to_owned();
+        }
         let program = LaunchedProgram {
             command: CommandInput::Argv(command),
             environment: BTreeMap::new(),
