@@ -8,7 +8,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use support::needs::{lacks_full_sandbox, require_program};
-use support::patience::{eventually, eventually_async};
+use support::patience::{eventually, eventually_async, eventually_some};
 use support::scope::TestScope;
 use support::screen::XServer;
 use support::service::{TestService, lives};
@@ -377,47 +377,50 @@ async fn a_program_is_started_again_only_once_it_has_ended_and_as_the_policy_is_
     assert_eq!(host.read(&second, json!({})).await["status"], "running");
 }
 
-/// What the system is set up to open pages with is Debian's `chromium`, which the tests need in any case.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_file_is_opened_with_the_program_of_the_system_which_is_judged_as_if_it_was_named() {
     if lacks_full_sandbox() {
         return;
     }
-    require_program("chromium");
+    // It says that it opens texts.
+    require_program("l3afpad");
     let host = scope().host();
     create(&host).await;
-    host.write("a page;%f.html", "<p>x");
+    host.write("a note;%f.txt", "first line\n");
     host.write(".env", "KEY=1");
-    std::os::unix::fs::symlink("/etc/hostname", host.path("out.html")).expect("a link");
-    let open = |input: Value| json!({"op": "app.open", "input": input, "options": {"dryRun": true}});
-    let page = || open(json!({"path": "a page;%f.html"}));
+    std::os::unix::fs::symlink("/etc/hostname", host.path("out.txt")).expect("a link");
+    let open = |input: Value| json!({"op": "app.open", "input": input});
+    let note = || open(json!({"path": "a note;%f.txt"}));
     // The scope allows `python3 *`: the program that was found counts, and not who found it.
-    let refused = host.send(page()).await;
+    let refused = host.send(note()).await;
     assert_eq!(refused["error"]["code"], "permission_denied", "{refused:#}");
-    assert!(refused.to_string().contains("chromium"), "{refused:#}");
+    assert!(refused.to_string().contains("l3afpad"), "{refused:#}");
     let mut config = (*host.service.facts().config).clone();
     let scope = config.scopes.iter_mut().find(|scope| scope.id == "app").expect("the scope");
-    let allowed = json!(["chromium *"]);
-    scope.policy.allowed_commands = serde_json::from_value(allowed).expect("rules");
+    scope.policy.allowed_commands = serde_json::from_value(json!(["l3afpad *"])).expect("rules");
     host.service.reload(config).expect("a config");
-    let planned = host.data(page()).await;
-    assert_eq!(planned["handler"], "chromium.desktop", "{planned:#}");
-    assert_eq!((&planned["mimeType"], &planned["status"]), (&json!("text/html"), &json!("planned")));
-    let argv = planned["plan"][0]["argv"].to_string();
-    assert!(argv.contains("/a%20page%3B%25f.html") && argv.contains("file:///"), "{argv}");
-    let planned = host.data(open(json!({"url": "https://example.org/?a=b"}))).await;
-    assert!(planned["plan"][0]["argv"].to_string().contains("https://example.org/?a=b"), "{planned:#}");
+    let mut planned = note();
+    planned["options"] = json!({"dryRun": true});
+    let planned = host.data(planned).await;
+    assert_eq!((&planned["handler"], &planned["status"]), (&json!("l3afpad.desktop"), &json!("planned")));
     for (input, code) in [
         (json!({"path": ".env"}), "permission_denied"),
         (json!({"path": "../other"}), "path_out_of_scope"),
-        (json!({"path": "out.html"}), "path_out_of_scope"),
-        (json!({"path": "missing.html"}), "not_found"),
+        (json!({"path": "out.txt"}), "path_out_of_scope"),
+        (json!({"path": "missing.txt"}), "not_found"),
         (json!({"url": "file:///etc/passwd"}), "invalid_request"),
         (json!({"url": "https://example.org/ --no-sandbox"}), "invalid_request"),
-        (json!({"path": "a page;%f.html", "url": "https://example.org/"}), "invalid_request"),
+        (json!({"path": "a note;%f.txt", "url": "https://example.org/"}), "invalid_request"),
         (json!({}), "invalid_request"),
     ] {
         let answer = host.send(open(input.clone())).await;
         assert_eq!(answer["error"]["code"], code, "{input}: {answer:#}");
     }
+    let opened = host.data(note()).await;
+    assert_eq!((&opened["handler"], &opened["mimeType"]), (&json!("l3afpad.desktop"), &json!("text/plain")));
+    eventually_some("the note is shown", async || {
+        let listed = host.data(json!({"op": "window.list"})).await;
+        listed.to_string().contains("a note;%f.txt").then_some(())
+    })
+    .await;
 }

@@ -7,6 +7,8 @@ use super::mime_type::{FOLDER, of_name, with_parents};
 
 /// The largest file that is read.
 const LIMIT_BYTES: u64 = 16 << 20;
+/// More files of applications are not looked at.
+const MOST_FILES: usize = 5_000;
 
 /// The program that opens something.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -98,13 +100,12 @@ impl Handlers {
         let config = self.config.iter().map(|folder| folder.join("mimeapps.list"));
         let lists = config.chain(self.data.iter().map(|folder| folder.join("applications/mimeapps.list")));
         let lists: Vec<String> = lists.filter_map(|file| read(&file)).collect();
-        let caches = self.data.iter().filter_map(|folder| read(&folder.join("applications/mimeinfo.cache")));
         let of = |texts: &[String], group: &str| -> Vec<String> {
             texts.iter().flat_map(|text| listed(text, group, mime_type)).collect()
         };
         let removed = of(&lists, "[Removed Associations]");
         let mut able = of(&lists, "[Added Associations]");
-        able.extend(of(&caches.collect::<Vec<_>>(), "[MIME Cache]"));
+        able.extend(self.data.iter().flat_map(|folder| able_in(&folder.join("applications"), mime_type)));
         able.retain(|name| !removed.contains(name));
         let mut names = of(&lists, "[Default Applications]");
         names.extend(able);
@@ -118,6 +119,24 @@ impl Handlers {
         // The first counts, also where it hides that of another folder.
         texts.filter(|_| is_name).find_map(|file| read(&file)).and_then(|text| DesktopEntry::read(&text))
     }
+}
+
+/// Returns the applications in a folder that say that they open a type: by the folder's index, which not every system makes, or
+/// by their own files.
+#[expect(clippy::disallowed_methods, reason = "the folder is one of the system's, and no scope's")]
+fn able_in(folder: &Path, mime_type: &str) -> Vec<String> {
+    if let Some(index) = read(&folder.join("mimeinfo.cache")) {
+        return listed(&index, "[MIME Cache]", mime_type);
+    }
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().take(MOST_FILES);
+    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+    let is_able = |name: &String| {
+        let entry = read(&folder.join(name)).and_then(|text| DesktopEntry::read(&text));
+        name.ends_with(".desktop") && entry.is_some_and(|entry| entry.opens(mime_type))
+    };
+    let mut able: Vec<String> = names.filter(is_able).collect();
+    able.sort();
+    able
 }
 
 /// Returns what a group of a file lists for a key.
@@ -188,6 +207,11 @@ mod tests {
         assert_eq!(opens(&handlers, "/a/b"), Err(HandlerError::UnknownType));
         handlers.config.clear();
         assert_eq!(opens(&handlers, "/a/b.txt"), Ok("/opt/able /a/b.txt".to_owned()));
+        std::fs::remove_file(folder.join("data/applications/mimeinfo.cache")).expect("it was there");
+        assert_eq!(opens(&handlers, "/a/b.txt"), Err(HandlerError::None("text/plain".to_owned())));
+        app("other", "MimeType=text/x-other;\n");
+        app("named", "MimeType=text/html;text/plain;\n");
+        assert_eq!(opens(&handlers, "/a/b.txt"), Ok("/opt/named /a/b.txt".to_owned()));
         write("data/applications/mimeinfo.cache", "[MIME Cache]\ntext/plain=shell.desktop;\n");
         assert_eq!(opens(&handlers, "/a/b.txt"), Err(HandlerError::NeedsTerminal("text/plain".to_owned())));
         std::fs::remove_dir_all(&folder).expect("the folder of the test");

@@ -7,6 +7,8 @@ pub(super) struct DesktopEntry {
     exec: String,
     /// Whether it needs a terminal.
     pub needs_terminal: bool,
+    /// The types that it opens, as they are written.
+    types: String,
 }
 
 /// What is opened.
@@ -24,6 +26,7 @@ impl DesktopEntry {
         let lines = text.lines().map(str::trim).skip_while(|line| *line != "[Desktop Entry]").skip(1);
         let pairs = lines.take_while(|line| !line.starts_with('[')).filter_map(|line| line.split_once('='));
         let (mut exec, mut is_application, mut is_hidden, mut needs_terminal) = (None, false, false, false);
+        let mut types = String::new();
         for (key, value) in pairs {
             let value = value.trim();
             match key.trim() {
@@ -31,11 +34,17 @@ impl DesktopEntry {
                 "Type" => is_application = value == "Application",
                 "Hidden" => is_hidden = value == "true",
                 "Terminal" => needs_terminal = value == "true",
+                "MimeType" => types = value.to_owned(),
                 _ => {}
             }
         }
         let exec = exec.filter(|_| is_application && !is_hidden)?;
-        Some(Self { exec, needs_terminal })
+        Some(Self { exec, needs_terminal, types })
+    }
+
+    /// Returns whether it says that it opens a type.
+    pub fn opens(&self, mime_type: &str) -> bool {
+        self.types.split(';').any(|it| it.trim() == mime_type)
     }
 
     /// Returns the words of the command that opens something. None where the command takes nothing, or cannot be read.
@@ -137,7 +146,8 @@ mod tests {
 
     #[test]
     fn a_command_has_what_is_opened_as_one_word_and_nothing_of_it_is_read() {
-        let entry = |exec: &str| DesktopEntry { exec: exec.to_owned(), needs_terminal: false };
+        let entry =
+            |exec: &str| DesktopEntry { exec: exec.to_owned(), needs_terminal: false, types: String::new() };
         let path = Opened::Path("/a/b c;d\"%f.txt");
         for (exec, opened, expected) in [
             ("view %f", path, Some(vec!["view", "/a/b c;d\"%f.txt"])),
