@@ -16,7 +16,7 @@ const COLUMNS: usize = 80;
 /// Half of them.
 const HALF: usize = COLUMNS / 2;
 /// A row that is shorter may have room for another one.
-const SHORT: usize = HALF + 6;
+const SHORT: usize = HALF + 10;
 
 /// Lists the operations, with how to call one.
 pub fn overview() -> String {
@@ -54,12 +54,14 @@ Operations, as FAMILY.NAME; `bailiwick call OPERATION --help` shows its fields:
         if let [line] = lines.as_slice()
             && line.len() < SHORT
         {
-            match left.replace(line.clone()) {
-                Some(first) if first.len().max(HALF) + line.len() < COLUMNS => {
+            let Some(first) = left.replace(line.clone()) else { continue };
+            let pairs = [(&first, line), (line, &first)];
+            match pairs.into_iter().find(|(one, other)| one.len().max(HALF) + other.len() < COLUMNS) {
+                Some((one, other)) => {
+                    let _ = writeln!(text, "{one:<HALF$} {other}");
                     left = None;
-                    let _ = writeln!(text, "{first:<HALF$} {line}");
                 }
-                first => text.extend(first.map(|line| format!("{line}\n"))),
+                None => text.extend([first, "\n".to_owned()]),
             }
             continue;
         }

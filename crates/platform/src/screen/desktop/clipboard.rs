@@ -296,6 +296,8 @@ fn failed(why: String) -> ScreenError {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write as _;
+
     use super::*;
     use crate::screen::Sources;
 
@@ -305,9 +307,7 @@ mod tests {
         let servers = Servers::new(Sources::default());
         let access = servers.list().expect("an answer").access;
         if access != Access::Granted {
-            println!(
-                "left out: text_comes_back_and_a_judge_or_an_owner_that_says_no_is_heeded needs a display: {access:?}"
-            );
+            writeln!(std::io::stdout(), "left out: it needs a display: {access:?}").expect("it can be said");
             return;
         }
         let limits = ClippingLimits { text: 20, image: 20 };

@@ -139,6 +139,7 @@ fn failed(window: &Window, why: String) -> ScreenError {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write as _;
     use std::process::{Child, Command};
     use std::time::{Duration, Instant};
 
@@ -183,9 +184,7 @@ mod tests {
         let servers = Servers::new(Sources::default());
         let access = servers.list().expect("an answer").access;
         if access != Access::Granted {
-            println!(
-                "left out: a_window_of_another_program_is_changed_if_the_judge_says_so needs a display: {access:?}"
-            );
+            writeln!(std::io::stdout(), "left out: it needs a display: {access:?}").expect("it can be said");
             return;
         }
         let notepad = Notepad(Command::new("notepad.exe").spawn().expect("it starts"));
