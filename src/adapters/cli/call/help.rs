@@ -16,7 +16,7 @@ const COLUMNS: usize = 80;
 /// Half of them.
 const HALF: usize = COLUMNS / 2;
 /// A row that is shorter may have room for another one.
-const SHORT: usize = HALF + 10;
+const SHORT: usize = HALF + 12;
 
 /// Lists the operations, with how to call one.
 pub fn overview() -> String {
@@ -61,7 +61,7 @@ Operations, as FAMILY.NAME; `bailiwick call OPERATION --help` shows its fields:
                     let _ = writeln!(text, "{one:<HALF$} {other}");
                     left = None;
                 }
-                None => text.extend([first, "\n".to_owned()]),
+                None => text.extend([&first, "\n"]),
             }
             continue;
         }

@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use zbus::zvariant::{DynamicType, OwnedObjectPath, OwnedValue, Type, Value};
 
+use super::read::ROOT;
 use crate::accessibility::RuntimeId;
 use crate::bus::BusConnection;
 pub(super) use crate::bus::of_each;
@@ -103,6 +104,12 @@ impl Bus {
         let is_gtk4 = name == "GTK" && version.split('.').next() == Some("4");
         self.toolkits().insert(program.program.clone(), is_gtk4);
         is_gtk4
+    }
+
+    /// Reads what the toolkit of an element's program calls itself.
+    pub(super) async fn toolkit(&self, element: &RuntimeId) -> Result<String, ProgramError> {
+        let root = RuntimeId { path: ROOT.to_owned(), ..element.clone() };
+        self.property(&root, "Application", "ToolkitName").await
     }
 
     fn toolkits(&self) -> std::sync::MutexGuard<'_, HashMap<String, bool>> {

@@ -287,7 +287,11 @@ impl ElementSource for Atspi {
         let text = text.to_owned();
         self.act_on(display, element, move |bus, id| {
             let text = text.clone();
-            async move { Ok(bus.ask(&id, "EditableText", "SetTextContents", &text).await?) }
+            async move {
+                let is_done: bool = bus.ask(&id, "EditableText", "SetTextContents", &text).await?;
+                set_caret(&bus, &id, text.chars().count()).await;
+                Ok(is_done)
+            }
         })
     }
 
@@ -321,13 +325,18 @@ impl ElementSource for Atspi {
         self.act_on(display, element, move |bus, id| {
             let text = text.clone();
             async move {
-                let place = |at: usize| i32::try_from(at).unwrap_or(i32::MAX);
-                // GTK 3 counts its length in bytes; others take all of it.
-                let body = (place(at), text.as_str(), place(text.len()));
+                // How its length is counted is not agreed on, and Qt reads beyond the text where it is too long.
+                let length = match text.is_ascii() {
+                    true => text.len(),
+                    false => match bus.toolkit(&id).await?.as_str() {
+                        "gtk" | "GTK" => text.len(),
+                        "Qt" => text.encode_utf16().count(),
+                        _ => return Ok(false),
+                    },
+                };
+                let body = (number_of(at), text.as_str(), number_of(length));
                 let is_done: bool = bus.ask(&id, "EditableText", "InsertText", &body).await?;
-                // GTK 4 leaves the caret where it was, Qt puts it at the end of the whole text. It is nothing that can fail it.
-                let after = place(at + text.chars().count());
-                let _: Result<bool, ProgramError> = bus.ask(&id, "Text", "SetCaretOffset", &after).await;
+                set_caret(&bus, &id, at + text.chars().count()).await;
                 Ok(is_done)
             }
         })
@@ -336,6 +345,17 @@ impl ElementSource for Atspi {
     fn set_number(&self, display: &str, element: &RuntimeId, number: f64) -> Result<(), AccessibilityError> {
         self.act_on(display, element, move |bus, id| async move { Ok(bus.set_number(&id, number).await?) })
     }
+}
+
+/// Puts the caret behind what was typed: GTK 4 leaves it where it was, Qt puts it at the end of the whole text. Where that fails,
+/// the text is there all the same.
+async fn set_caret(bus: &Bus, element: &RuntimeId, at: usize) {
+    let _: Result<bool, ProgramError> = bus.ask(element, "Text", "SetCaretOffset", &number_of(at)).await;
+}
+
+/// Returns a place or a length as programs count it.
+fn number_of(characters: usize) -> i32 {
+    i32::try_from(characters).unwrap_or(i32::MAX)
 }
 
 /// Reads the names of an element's actions, in lower case.
