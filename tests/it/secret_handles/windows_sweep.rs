@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use bailiwick::operations::FAMILIES;
 use bailiwick::registry::Registry;
 use support::desktop::Desktop;
+use support::elements::lines;
 use support::needs::{lacks_full_sandbox, report_left_out};
 use support::patience::eventually;
 
@@ -62,9 +63,9 @@ impl Sweep {
     /// Lists the elements of a window, and returns the one whose line begins so.
     async fn element(&mut self, window: &str, start: &str) -> String {
         let seen = self.ask("ui.see", window, json!({}), Shows::Mark).await;
-        let lines = seen["elements"].as_array().expect("elements").iter().filter_map(Value::as_str);
+        let lines = lines(&seen);
         let mut found =
-            lines.filter_map(|line| line.split_once(' ')).filter(|(_, rest)| rest.starts_with(start));
+            lines.iter().filter_map(|line| line.split_once(' ')).filter(|(_, rest)| rest.starts_with(start));
         let (id, _) = found.next().unwrap_or_else(|| panic!("{start}: {seen:#}"));
         format!("{id}@{}", seen["snapshot"].as_str().expect("a snapshot"))
     }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::desktop_entry::{DesktopEntry, Opened};
+use super::desktop_entry::{DesktopEntry, OpenTarget};
 use super::mime_type::{FOLDER, of_name, with_parents};
 
 /// The largest file that is read.
@@ -67,7 +67,7 @@ impl Handlers {
         let mime_type = mime_type.ok_or(HandlerError::UnknownType)?;
         let subclasses: String =
             self.data.iter().filter_map(|folder| read(&folder.join("mime/subclasses"))).collect();
-        self.find(&with_parents(&subclasses, &mime_type), Opened::Path(path))
+        self.find(&with_parents(&subclasses, &mime_type), OpenTarget::Path(path))
     }
 
     /// Finds what opens an address of a scheme.
@@ -75,10 +75,10 @@ impl Handlers {
     /// # Errors
     /// [`HandlerError`] has them.
     pub fn for_url(&self, scheme: &str, url: &str) -> Result<Handler, HandlerError> {
-        self.find(&[format!("x-scheme-handler/{scheme}")], Opened::Url(url))
+        self.find(&[format!("x-scheme-handler/{scheme}")], OpenTarget::Url(url))
     }
 
-    fn find(&self, types: &[String], opened: Opened<'_>) -> Result<Handler, HandlerError> {
+    fn find(&self, types: &[String], opened: OpenTarget<'_>) -> Result<Handler, HandlerError> {
         let mut needs_terminal = false;
         for mime_type in types {
             for name in self.set_for(mime_type) {

@@ -13,7 +13,7 @@ pub(super) struct DesktopEntry {
 
 /// What is opened.
 #[derive(Debug, Clone, Copy)]
-pub enum Opened<'a> {
+pub enum OpenTarget<'a> {
     /// A file, by its full path.
     Path(&'a str),
     /// An address.
@@ -48,20 +48,20 @@ impl DesktopEntry {
     }
 
     /// Returns the words of the command that opens something. None where the command takes nothing, or cannot be read.
-    pub fn command(&self, opened: Opened<'_>) -> Option<Vec<String>> {
+    pub fn command(&self, opened: OpenTarget<'_>) -> Option<Vec<String>> {
         let mut words = Vec::new();
         let mut is_taken = false;
         for (word, is_quoted) in split(&self.exec)? {
             match (word.as_str(), opened) {
-                ("%f" | "%F", Opened::Path(path)) if !is_quoted => {
+                ("%f" | "%F", OpenTarget::Path(path)) if !is_quoted => {
                     words.push(path.to_owned());
                     is_taken = true;
                 }
-                ("%u" | "%U", Opened::Path(path)) if !is_quoted => {
+                ("%u" | "%U", OpenTarget::Path(path)) if !is_quoted => {
                     words.push(file_url(path));
                     is_taken = true;
                 }
-                ("%u" | "%U", Opened::Url(url)) if !is_quoted => {
+                ("%u" | "%U", OpenTarget::Url(url)) if !is_quoted => {
                     words.push(url.to_owned());
                     is_taken = true;
                 }
@@ -148,13 +148,13 @@ mod tests {
     fn a_command_has_what_is_opened_as_one_word_and_nothing_of_it_is_read() {
         let entry =
             |exec: &str| DesktopEntry { exec: exec.to_owned(), needs_terminal: false, types: String::new() };
-        let path = Opened::Path("/a/b c;d\"%f.txt");
+        let path = OpenTarget::Path("/a/b c;d\"%f.txt");
         for (exec, opened, expected) in [
             ("view %f", path, Some(vec!["view", "/a/b c;d\"%f.txt"])),
             ("view --new %U", path, Some(vec!["view", "--new", "file:///a/b%20c%3Bd%22%25f.txt"])),
             ("\"my view\" \"a \\\"b\\\"\" %i %F", path, Some(vec!["my view", "a \"b\"", "/a/b c;d\"%f.txt"])),
-            ("view 100%% %u", Opened::Url("http://x/"), Some(vec!["view", "100%", "http://x/"])),
-            ("view %f", Opened::Url("http://x/"), None),
+            ("view 100%% %u", OpenTarget::Url("http://x/"), Some(vec!["view", "100%", "http://x/"])),
+            ("view %f", OpenTarget::Url("http://x/"), None),
             ("view", path, None),
             ("view --file=%f", path, None),
             ("view \"%f", path, None),
