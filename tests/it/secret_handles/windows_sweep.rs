@@ -137,7 +137,7 @@ async fn windows_are_used(sweep: &mut Sweep, desktop: &Desktop) {
     let level = sweep.element(&window, "slider").await;
     sweep.ask("ui.step", &level, json!({"by": 1}), Mark).await;
     sweep.ask("ui.step", &level, json!({"by": 1_000}), Refusal).await;
-    let notes = sweep.element(&window, "document").await;
+    let notes = sweep.element(&window, "text field \"Notes").await;
     sweep.ask("ui.scroll", &notes, json!({"direction": "down"}), Anything).await;
     let fields = json!([{"element": id, "value": secret}]);
     sweep.ask("ui.fill", snapshot, json!({"fields": fields}), Mark).await;
