@@ -176,6 +176,9 @@ async fn types_steps_and_scrolls(host: &TestService, desktop: &mut Desktop, seen
         assert_eq!((&typed["effect"], &typed["path"]), (&json!("confirmed"), &json!("text")), "{typed:#}");
         receives_at_last(desktop, received);
     }
+    // Qt counts the last but one as two characters: where the next one would go is not the same everywhere.
+    let answer = host.send(with("ui.type", &of("\"Name\""), json!({"text": "x"}))).await;
+    assert_eq!(refusal(&answer).0, "unsupported_action", "{answer:#}");
     let done = host.data(with("ui.step", &of("\"Level\""), json!({"by": -2}))).await;
     assert_eq!((&done["effect"], &done["new"]), (&json!("confirmed"), &json!("40")), "{done:#}");
     receives(desktop, &["level 40.0"]);

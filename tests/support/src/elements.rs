@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// What the letter of an id stands for where no role is written, and the roles of that letter that are always written.
+/// The role that the letter of an id means where none is written, and the roles of that letter that are always written.
 const ROLES: [(char, &str, &[&str]); 9] = [
     ('B', "button", &["toggle button", "combo box"]),
     ('C', "check box", &["switch"]),

@@ -137,7 +137,7 @@ impl Role {
         self.facts().1
     }
 
-    /// Returns whether it is the role that its letter stands for, where no other is written.
+    /// Returns whether it is the role that its letter means where none is written.
     pub const fn is_usual_of_letter(self) -> bool {
         matches!(
             self,

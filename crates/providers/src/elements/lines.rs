@@ -36,8 +36,8 @@ pub fn quoted(text: &str) -> String {
     written
 }
 
-/// Writes an element: its id, role, name, value, what is unusual in its states, and its place. Beside an id, a role that its
-/// letter stands for is left out. An empty id is left out, too.
+/// Writes an element: its id, role, name, value, what is unusual in its states, and its place. A role that the letter of
+/// the id means is not written, and neither is an empty id.
 pub fn line(id: &str, element: &Element, name: &str, value: Option<&str>, place: Option<Rect>) -> String {
     let role = Some(element.role.name()).filter(|_| id.is_empty() || !element.role.is_usual_of_letter());
     let words: Vec<&str> = [id].into_iter().filter(|id| !id.is_empty()).chain(role).collect();

@@ -24,8 +24,7 @@ pub use file_dialogs::{SHOW_LOCATION, accepting_buttons, location_fields, possib
 pub use identity::{Identity, identify, resolve, resolve_out_of_view};
 pub use lines::{is_checkable, line, quoted};
 pub use matching::{Candidate, Description, FindResult, find_element, item_name, items_named, items_of};
-pub use menus::same_title;
-pub use menus::{MenuEntry, MenuPathError, is_submenu, menu_entries, menu_entry, menu_level};
+pub use menus::{MenuEntry, MenuPathError, is_submenu, menu_entries, menu_entry, menu_level, same_title};
 pub use outcome::{ActionEffect, Change, compare};
 pub use scene::{SceneError, WindowScene, judge_again, scene, windows_of_program};
 pub use snapshot::{ListedElement, Snapshot, View, has_number, has_text, see};

@@ -79,7 +79,7 @@ impl RunBlocking for Op {
         // Where it is inserted; nowhere, where it replaces all.
         let at = match input.clear {
             true => None,
-            false => Some(caret(source, display, element)?.min(old.chars().count())),
+            false => Some(caret(source, display, element, &old)?),
         };
         let wanted = at.map_or_else(|| input.text.clone(), |at| inserted(&old, at, &input.text));
         judge(cx, permit, &found)?;
@@ -182,13 +182,20 @@ fn submittable(source: &dyn ElementSource, display: &str, element: &Element) -> 
         .hint("Leave `submit` out, and press the button that sends the form."))
 }
 
-/// Reads where the caret of an element is.
-fn caret(source: &dyn ElementSource, display: &str, element: &Element) -> Result<usize, Failure> {
+/// Reads before which character of an element's text its caret is.
+///
+/// # Errors
+/// `unsupported_action` where the program does not say it, or the text has characters that some programs count as two (Qt).
+fn caret(source: &dyn ElementSource, display: &str, element: &Element, text: &str) -> Result<usize, Failure> {
+    let unknown = |why: &str| {
+        Failure::new(ErrorCode::UnsupportedAction, why).hint("Set `clear`, which replaces the whole text.")
+    };
+    if text.chars().any(|it| it.len_utf16() > 1) {
+        return Err(unknown("the text has characters, such as emoji, that programs count in different ways"));
+    }
     let caret = source.details(display, &element.id).map_err(failed)?.caret;
-    caret.ok_or_else(|| {
-        Failure::new(ErrorCode::UnsupportedAction, "the program does not say where the caret is")
-            .hint("Set `clear`, which replaces the whole text.")
-    })
+    let caret = caret.ok_or_else(|| unknown("the program does not say where the caret is"))?;
+    Ok(caret.min(text.chars().count()))
 }
 
 /// Returns a text with another inserted before the character at a place.

@@ -289,7 +289,7 @@ impl ElementSource for Atspi {
             let text = text.clone();
             async move {
                 let is_done: bool = bus.ask(&id, "EditableText", "SetTextContents", &text).await?;
-                set_caret(&bus, &id, text.chars().count()).await;
+                set_caret(&bus, &id, 0, &text).await;
                 Ok(is_done)
             }
         })
@@ -336,7 +336,7 @@ impl ElementSource for Atspi {
                 };
                 let body = (number_of(at), text.as_str(), number_of(length));
                 let is_done: bool = bus.ask(&id, "EditableText", "InsertText", &body).await?;
-                set_caret(&bus, &id, at + text.chars().count()).await;
+                set_caret(&bus, &id, at, &text).await;
                 Ok(is_done)
             }
         })
@@ -347,10 +347,15 @@ impl ElementSource for Atspi {
     }
 }
 
-/// Puts the caret behind what was typed: GTK 4 leaves it where it was, Qt puts it at the end of the whole text. Where that fails,
-/// the text is there all the same.
-async fn set_caret(bus: &Bus, element: &RuntimeId, at: usize) {
-    let _: Result<bool, ProgramError> = bus.ask(element, "Text", "SetCaretOffset", &number_of(at)).await;
+/// Puts the caret behind a text that was typed at a place: GTK 4 leaves it where it was, Qt puts it at the end of the whole text.
+/// Where that fails, the text is there all the same.
+async fn set_caret(bus: &Bus, element: &RuntimeId, at: usize, text: &str) {
+    // Qt counts some characters as two, and would have the caret in the middle of one.
+    if text.chars().any(|it| it.len_utf16() > 1) {
+        return;
+    }
+    let after = number_of(at + text.chars().count());
+    let _: Result<bool, ProgramError> = bus.ask(element, "Text", "SetCaretOffset", &after).await;
 }
 
 /// Returns a place or a length as programs count it.

@@ -250,7 +250,7 @@ fn values_of(values: *const CFArray) -> Result<Vec<CFRetained<CFType>>, ProgramE
     Ok(values.to_vec())
 }
 
-/// Returns the error that stands in place of a value. A null is of no type that is asked for.
+/// Returns the error that an answer has in place of a value. A null is of no type that is asked for.
 fn error_of(value: &CFType) -> Option<i32> {
     let mut error = AXError::Failure;
     let place = NonNull::from(&mut error).cast();
