@@ -39,12 +39,15 @@ const SECRET_IF_ZERO: &str = "CanIncludeInClipboardHistory";
 /// By which this process knows content again that it has put there.
 const MARK: &str = "Bailiwick Content";
 
-/// What this process has put on the clipboard last, with its mark.
+/// Content with the mark by which it is known again.
+type MarkedContent = (Arc<ClipboardContent>, [u8; 16]);
+
+/// What this process has put on the clipboard last.
 #[derive(Debug, Clone, Default)]
-pub(super) struct OwnContent(Arc<Mutex<Option<(Arc<ClipboardContent>, [u8; 16])>>>);
+pub(super) struct OwnContent(Arc<Mutex<Option<MarkedContent>>>);
 
 impl OwnContent {
-    fn get(&self) -> MutexGuard<'_, Option<(Arc<ClipboardContent>, [u8; 16])>> {
+    fn get(&self) -> MutexGuard<'_, Option<MarkedContent>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
