@@ -8,7 +8,7 @@
 )]
 
 use std::cell::RefCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -58,13 +58,14 @@ pub struct SearchPath<'a> {
     folders: &'a [PathBuf],
     closed: &'a [FileId],
     judged: RefCell<Vec<(PathBuf, Result<(), &'static str>)>>,
+    seen: RefCell<BTreeMap<PathBuf, Option<FileId>>>,
 }
 
 impl<'a> SearchPath<'a> {
     /// Looks in these folders, in their order. `closed` are the folders that clients can write: the roots of
     /// scopes, and Bailiwick's own.
     pub fn new(folders: &'a [PathBuf], closed: &'a [FileId]) -> Self {
-        Self { folders, closed, judged: RefCell::default() }
+        Self { folders, closed, judged: RefCell::default(), seen: RefCell::default() }
     }
 
     /// Finds the program that a bare name means: the first one that can be executed.
@@ -147,18 +148,31 @@ impl<'a> SearchPath<'a> {
 
     fn look_at_folder(&self, folder: &Path) -> Result<(), &'static str> {
         let resolved = ResolvedPath::new(folder).map_err(|_| "the folder cannot be reached")?;
-        let is_closed =
-            |folder: &Path| folder.ancestors().filter_map(FileId::of).any(|id| self.closed.contains(&id));
-        if resolved.links.iter().any(|link| is_closed(&link.folder)) {
+        if resolved.links.iter().any(|link| self.is_closed(&link.folder)) {
             return Err("a link inside the folder of a scope leads there, where clients write");
         }
-        let real = folder.canonicalize().map_err(|_| "the folder cannot be reached")?;
+        // On Windows links stay in a resolved path.
+        let real = if cfg!(unix) { Ok(resolved.path) } else { folder.canonicalize() };
+        let real = real.map_err(|_| "the folder cannot be reached")?;
         let stat = Stat::of(&real).ok_or("the folder cannot be reached")?;
         judge_owner(&real, &stat, "the folder can be changed by others")?;
-        if is_closed(&real) {
+        if self.is_closed(&real) {
             return Err("that is inside the folder of a scope, where clients write");
         }
         Ok(())
+    }
+
+    /// Returns whether a folder is one of the closed ones, or inside of one. Each folder on the way is looked at once for
+    /// each request.
+    fn is_closed(&self, folder: &Path) -> bool {
+        let mut seen = self.seen.borrow_mut();
+        folder.ancestors().any(|folder| {
+            let id = match seen.get(folder) {
+                Some(id) => *id,
+                None => *seen.entry(folder.to_owned()).or_insert_with(|| FileId::of(folder)),
+            };
+            id.is_some_and(|id| self.closed.contains(&id))
+        })
     }
 
     /// Refuses what `cmd` would read: words that were judged once would be read a second time.

@@ -24,7 +24,7 @@ const LISTED: usize = 20;
 /// The shortest time between two readings, and the longest one where something is drawn all the time.
 const PAUSE: [Duration; 2] = [Duration::from_millis(40), Duration::from_millis(250)];
 /// The longest time between two readings where nothing is drawn: some changes are not.
-const REST: Duration = Duration::from_secs(1);
+const REST: Duration = Duration::from_secs(4);
 /// Reading takes at most one part in so many of the time, but for the first reading after nothing was drawn for a while.
 const SHARE: u32 = 5;
 
@@ -92,8 +92,9 @@ impl Operation for Op {
         summary: "Wait until a window shows an element, or does not any more",
         details: "One call in place of many. With `timeoutSeconds` 1 it is a check. The elements that it finds have ids as those of \
                   ui.see. A window that closes ends a wait for `gone`; a wait for `shown` fails with it. The window is read as soon \
-                  as something is drawn on its display, 4 to 25 times a second where that is all the time, and once a second \
-                  where nothing is; less often where reading it takes long.",
+                  as something is drawn on its display, 4 to 25 times a second where that is all the time, and less and less \
+                  often where nothing is, at last every four seconds, since some changes are not drawn. What takes long to read is \
+                  read less often.",
         capabilities: &[&[Capability::UiRead]],
         effect: Effect::ReadOnly,
         target: TargetRule::ActiveWindow,
