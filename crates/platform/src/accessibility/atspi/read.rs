@@ -80,7 +80,7 @@ async fn tree_of(bus: &Arc<Bus>, window: &Window, mark: Mark) -> Result<ElementT
     // Of Qt: it makes menus before they open, and says that they do not show.
     let has_cache = !children.of.is_empty();
     if !children.of.contains_key(ROOT) {
-        let (tops, is_all) = level(bus, vec![root], deadline).await?;
+        let (tops, is_all) = level(bus, vec![root], &mut children, deadline).await?;
         if !is_all {
             return Err(AccessibilityError::Program(ProgramError::Unresponsive));
         }
@@ -187,11 +187,12 @@ fn cut(name: &str) -> String {
     name.chars().take(NAME).collect()
 }
 
-/// Reads the children of elements, by their parents. Returns whether those are all: no more are read than a window may
-/// have, and none after the deadline.
+/// Reads the children of elements, by their parents; those that the cache has are taken from there. Returns whether those
+/// are all: no more are read than a window may have, and none after the deadline.
 async fn level(
     bus: &Arc<Bus>,
     parents: Vec<RuntimeId>,
+    cache: &mut ChildrenByParent,
     deadline: Instant,
 ) -> Result<(HashMap<String, Vec<UnplacedElement>>, bool), AccessibilityError> {
     let lists = of_each(parents, |parent| {
@@ -204,19 +205,34 @@ async fn level(
     })
     .await;
     let (mut wanted, mut is_all) = (Vec::new(), true);
+    let mut children: HashMap<String, Vec<UnplacedElement>> = HashMap::new();
     for (parent, list) in lists {
         match list {
             None => is_all = false,
+            Some(Ok(list)) if list.is_empty() => {}
             Some(Ok(list)) => {
+                let cached = cache.of.remove(&parent.path).unwrap_or_default();
+                let mut cached: HashMap<String, UnplacedElement> =
+                    cached.into_iter().map(|it| (it.element.id.path.clone(), it)).collect();
                 for (place, (program, path)) in list.into_iter().enumerate() {
                     if wanted.len() >= MOST {
                         is_all = false;
                         break;
                     }
                     // An element of another program, such as a page in a process of its own, is not the window's.
-                    if program == parent.program {
-                        let id = RuntimeId { program, path: path.to_string() };
-                        wanted.push((parent.path.clone(), i32::try_from(place).unwrap_or(i32::MAX), id));
+                    if program != parent.program {
+                        continue;
+                    }
+                    let place = i32::try_from(place).unwrap_or(i32::MAX);
+                    match cached.remove(path.as_str()) {
+                        Some(known) => children
+                            .entry(parent.path.clone())
+                            .or_default()
+                            .push(UnplacedElement { place, ..known }),
+                        None => {
+                            let id = RuntimeId { program, path: path.to_string() };
+                            wanted.push((parent.path.clone(), place, id));
+                        }
                     }
                 }
             }
@@ -229,7 +245,6 @@ async fn level(
         async move { (parent, in_time(deadline, one(&bus, id, place)).await) }
     })
     .await;
-    let mut children: HashMap<String, Vec<UnplacedElement>> = HashMap::new();
     for (parent, element) in read {
         match element {
             None => is_all = false,
@@ -305,7 +320,7 @@ async fn grow(
             .map(|(at, ..)| tree.elements[*at].id.clone())
             .collect();
         if !missing.is_empty() {
-            let (read, is_all) = level(bus, missing, deadline).await?;
+            let (read, is_all) = level(bus, missing, &mut children, deadline).await?;
             children.of.extend(read);
             tree.complete &= is_all;
         }
