@@ -160,6 +160,11 @@ const FENCES: &[Fence] = &[
         because: "calls of Windows have no safe wrapper",
     },
     Fence {
+        pattern: r"(^|[^:\w])windows\s*::\s*(Win32|core)\b",
+        inside: &["crates/platform/src/accessibility/uia/element.rs"],
+        because: "one small module speaks to UI Automation, and the rest is tested on Linux",
+    },
+    Fence {
         pattern: r"\b(crate|bailiwick_providers)::(code|syntax)::(.*\W)?(check|definitions|references|parse|faults)\b|\bsyntax::(check|parse|faults)\s*\(",
         inside: &["crates/providers/src/parser/"],
         because: "only a parse worker runs grammars: a text can crash them",
@@ -186,6 +191,7 @@ const WITH_UNSAFE_CODE: &[&str] = &[
     "crates/grammars/build.rs",
     "crates/grammars/src/tables.rs",
     "crates/platform/src/accessibility/ax/element.rs",
+    "crates/platform/src/accessibility/uia/element.rs",
     "crates/platform/src/fs/windows/notify.rs",
     "crates/platform/src/fs/windows/sys.rs",
     "crates/platform/src/fs/writers.rs",
@@ -414,6 +420,7 @@ fn every_fence_finds_what_it_fences() {
         "png::Encoder::new()",
         "use objc2_core_foundation::CFString;",
         "use windows_sys::Win32::Foundation::HANDLE;",
+        "use windows::Win32::Foundation::HANDLE;",
         "use bailiwick_providers::code::{Definitions, definitions, language_of};",
         "let stream = TcpStream::connect(address);",
     ];

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+#[cfg(any(test, target_os = "macos", windows))]
+use crate::screen::Window;
 use crate::screen::{Point, Rect};
 
 /// What its program knows an element by, as long as the element lives.
@@ -356,6 +358,16 @@ impl Placement {
     /// That of a program that counts the pixels of the display.
     pub const DISPLAY: Self = Self { from: Point { x: 0, y: 0 }, to: Point { x: 0, y: 0 }, percent: 100 };
 
+    /// That by which a place in the units of the system is that of a window.
+    #[cfg(any(test, target_os = "macos", windows))]
+    pub(super) fn of_window(place: Rect, window: &Window) -> Self {
+        // Rounded to quarters, as displays are scaled: the window's pixels are whole ones.
+        let quarters =
+            (u64::from(window.bounds.width) * 8 / u64::from(place.width.max(1))).div_ceil(2).max(1);
+        let percent = u32::try_from(quarters * 25).unwrap_or(u32::MAX);
+        Self { from: place.origin(), to: window.bounds.origin(), percent }
+    }
+
     /// Returns where a place of the program's is on the display.
     pub fn on_display(&self, place: Rect) -> Rect {
         let scaled = |length: i64| (length * i64::from(self.percent) + 50).div_euclid(100);
@@ -386,4 +398,27 @@ pub struct ElementTree {
     pub placement: Placement,
     /// How long their program waits before it does what pressing asks for.
     pub delay: Duration,
+}
+
+/// Returns whether a class of a page is that of a terminal: the terminals of editors are pages, which name no such role.
+#[cfg(any(test, target_os = "macos", windows))]
+pub(super) fn is_terminal_class(class: &str) -> bool {
+    let class = class.to_lowercase();
+    class == "xterm" || class.starts_with("xterm-") || class.starts_with("terminal-")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_pixels_of_the_display_of_the_window() {
+        let fine = Window::new("window/0x1", "display-2", Rect::new(20, 40, 600, 400));
+        let placed = Placement::of_window(Rect::new(1010, 20, 300, 200), &fine);
+        assert_eq!(placed.percent, 200);
+        assert_eq!(placed.on_display(Rect::new(1020, 30, 50, 10)), Rect::new(40, 60, 100, 20));
+        // A window whose edges are between pixels is a pixel larger.
+        let odd = Window::new("window/0x1", "display-1", Rect::new(0, 0, 301, 201));
+        assert_eq!(Placement::of_window(Rect::new(10, 20, 300, 200), &odd).percent, 100);
+    }
 }

@@ -5,9 +5,9 @@ use crate::program_error::ProgramError;
 /// Why elements could not be read or acted on.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AccessibilityError {
-    /// This system's elements cannot be read yet.
-    #[error("the elements of windows cannot be read on this system")]
-    Unsupported,
+    /// This system's elements cannot be read.
+    #[error("the elements of windows cannot be read on this system: {0}")]
+    Unsupported(&'static str),
     /// The system does not let this process use its accessibility. macOS only.
     #[error("the system does not let Bailiwick read and use the elements of windows")]
     NotAllowed {

@@ -11,8 +11,16 @@ mod source;
 mod atspi;
 #[cfg(any(test, target_os = "macos"))]
 mod ax;
-#[cfg(not(any(target_os = "linux", target_os = "macos")))]
+#[cfg(not(any(target_os = "linux", target_os = "macos", windows)))]
 mod none;
+#[cfg(any(test, target_os = "macos", windows))]
+mod table;
+#[cfg(any(test, windows))]
+mod uia;
+#[cfg(any(test, target_os = "macos", windows))]
+mod walk;
+#[cfg(any(test, target_os = "macos", windows))]
+mod worker;
 
 pub use element::{
     Abilities, Ability, Element, ElementDetails, ElementTree, Placement, Role, RuntimeId, State, States,
@@ -26,5 +34,7 @@ pub use source::{Bounds, ElementSource};
 pub use atspi::element_source;
 #[cfg(target_os = "macos")]
 pub use ax::{allowance, element_source};
-#[cfg(not(any(target_os = "linux", target_os = "macos")))]
+#[cfg(not(any(target_os = "linux", target_os = "macos", windows)))]
 pub use none::element_source;
+#[cfg(windows)]
+pub use uia::element_source;

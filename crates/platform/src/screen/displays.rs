@@ -198,7 +198,7 @@ impl Displays {
     /// # Errors
     ///
     /// [`ScreenError`] has them.
-    #[cfg(target_os = "macos")]
+    #[cfg(any(windows, target_os = "macos"))]
     pub(crate) fn windows_of_process(
         &self,
         id: &str,

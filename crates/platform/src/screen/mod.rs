@@ -32,8 +32,12 @@ mod x11;
 
 #[cfg(target_os = "linux")]
 pub(crate) use ancestry::program_name;
+#[cfg(any(windows, target_os = "macos"))]
+pub(crate) use desktop::SystemWindow;
 #[cfg(target_os = "macos")]
-pub(crate) use desktop::{SystemWindow, whole_units};
+pub(crate) use desktop::whole_units;
+#[cfg(windows)]
+pub(crate) use desktop::{process_of_window, use_true_pixels};
 
 pub use access::{Access, UnreachableDisplay};
 pub use ancestry::{Ancestor, ancestors, processes_of};

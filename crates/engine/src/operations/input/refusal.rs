@@ -79,7 +79,7 @@ pub(super) fn of_display(error: ScreenError) -> Failure {
 pub(super) fn of_elements(error: SceneError) -> Option<Failure> {
     match error {
         SceneError::Elements(
-            AccessibilityError::Unsupported
+            AccessibilityError::Unsupported(_)
             | AccessibilityError::Program(ProgramError::Unresponsive | ProgramError::NoReply),
         )
         | SceneError::Screen(_)

@@ -34,7 +34,7 @@ pub(in crate::operations) const ACTION: OperationSpec = OperationSpec {
     effect: Effect::ControlsDesktop,
     target: TargetRule::Element,
     scope: ScopeNeed::DESKTOP,
-    platforms: &["linux", "macos"],
+    platforms: &["linux", "macos", "windows"],
     options: &[CommonOption::DryRun],
     timeout_seconds: 30,
     threads: Threads::Blocking,

@@ -41,7 +41,7 @@ impl Operation for Op {
         effect: Effect::ReadOnly,
         target: TargetRule::Element,
         scope: ScopeNeed::DESKTOP,
-        platforms: &["linux", "macos"],
+        platforms: &["linux", "macos", "windows"],
         options: &[CommonOption::MaxOutputBytes],
         example: r#"{"op":"ui.get_value","target":"T1@s_0a1b2c3d4e"}"#,
         ..OperationSpec::USUAL

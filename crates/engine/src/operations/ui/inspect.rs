@@ -39,7 +39,7 @@ impl Operation for Op {
         effect: Effect::ReadOnly,
         target: TargetRule::Element,
         scope: ScopeNeed::DESKTOP,
-        platforms: &["linux", "macos"],
+        platforms: &["linux", "macos", "windows"],
         example: r#"{"op":"ui.inspect","target":"B3@s_0a1b2c3d4e"}"#,
         ..OperationSpec::USUAL
     };

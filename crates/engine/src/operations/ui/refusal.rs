@@ -25,7 +25,7 @@ pub(in crate::operations) fn unread(error: SceneError) -> Failure {
 pub(in crate::operations) fn failed(error: AccessibilityError) -> Failure {
     let message = error.to_string();
     match error {
-        AccessibilityError::Unsupported => Failure::new(ErrorCode::UnsupportedPlatform, message),
+        AccessibilityError::Unsupported(_) => Failure::new(ErrorCode::UnsupportedPlatform, message),
         AccessibilityError::NotAllowed { setting } => Failure::new(ErrorCode::OsPermissionRequired, message)
             .hint(format!("{FOR_USER}{setting}.")),
         AccessibilityError::NoBus { .. } => Failure::new(ErrorCode::ProviderUnavailable, message).hint(format!(

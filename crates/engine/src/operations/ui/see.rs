@@ -31,7 +31,7 @@ pub(in crate::operations) const READING: OperationSpec = OperationSpec {
     effect: Effect::ReadOnly,
     target: TargetRule::ActiveWindow,
     scope: ScopeNeed::DESKTOP,
-    platforms: &["linux", "macos"],
+    platforms: &["linux", "macos", "windows"],
     options: &[],
     timeout_seconds: 30,
     threads: Threads::Blocking,

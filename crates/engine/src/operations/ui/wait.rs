@@ -99,7 +99,7 @@ impl Operation for Op {
         effect: Effect::ReadOnly,
         target: TargetRule::ActiveWindow,
         scope: ScopeNeed::DESKTOP,
-        platforms: &["linux", "macos"],
+        platforms: &["linux", "macos", "windows"],
         threads: Threads::Held,
         audited_fields: &["roles", "state", "until", "edge"],
         example: r#"{"op":"ui.wait","input":{"text":"Saved"},"options":{"timeoutSeconds":10}}"#,

@@ -4,8 +4,7 @@
 //! macOS has no public call for it. The windows that a program shows in one place as tabs are several in the list and one
 //! element, so that a place alone may be another window's.
 
-use crate::accessibility::Placement;
-use crate::screen::{Rect, Window};
+use crate::screen::Rect;
 
 /// A window as the list of windows or a program has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,14 +49,6 @@ pub(super) fn choose(window: &NamedPlace, others: &[NamedPlace], elements: &[Nam
     }
 }
 
-/// Returns how places in the units of the system become places on the display, by where a window is in both.
-pub(super) fn placement(place: Rect, window: &Window) -> Placement {
-    // Rounded to quarters, as displays are scaled: the window's pixels are whole ones.
-    let quarters = (u64::from(window.bounds.width) * 8 / u64::from(place.width.max(1))).div_ceil(2).max(1);
-    let percent = u32::try_from(quarters * 25).unwrap_or(u32::MAX);
-    Placement { from: place.origin(), to: window.bounds.origin(), percent }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -99,16 +90,5 @@ mod tests {
         // A title that only the program has was not judged.
         assert_eq!(choose(&at("", HERE), &[], &[at("My bank", HERE)]), WindowChoice::Nothing);
         assert_eq!(choose(&at("", HERE), &[], &[at("", HERE)]), WindowChoice::Element(0));
-    }
-
-    #[test]
-    fn places_are_pixels_of_the_display_of_the_window() {
-        let fine = Window::new("window/0x1", "display-2", Rect::new(20, 40, 600, 400));
-        let placed = placement(Rect::new(1010, 20, 300, 200), &fine);
-        assert_eq!(placed.percent, 200);
-        assert_eq!(placed.on_display(Rect::new(1020, 30, 50, 10)), Rect::new(40, 60, 100, 20));
-        // A window whose edges are between pixels is a pixel larger.
-        let odd = Window::new("window/0x1", "display-1", Rect::new(0, 0, 301, 201));
-        assert_eq!(placement(HERE, &odd).percent, 100);
     }
 }

@@ -4,14 +4,12 @@
 //!
 //! `AXRoleConstants.h` and `AXAttributeConstants.h` of HIServices, and `NSAccessibilityConstants.h` of AppKit.
 
+use crate::accessibility::element::is_terminal_class;
 use crate::accessibility::{Abilities, Ability, Role, State, States};
 use crate::screen::Rect;
 
 /// A button that shows a choice, of which it opens a menu.
 const POP_UP: &str = "AXPopUpButton";
-/// The longest name, in characters.
-const NAME: usize = 1_000;
-
 /// What a program says of an element, all by one call. No value is among it: those of secure fields are not asked for.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct AxFacts<E> {
@@ -103,12 +101,7 @@ impl<E> AxFacts<E> {
         if self.is_secure() {
             return Role::PasswordField;
         }
-        // The terminals of editors are pages, which name no such role.
-        let is_terminal = |class: &String| {
-            let class = class.to_lowercase();
-            class == "xterm" || class.starts_with("xterm-") || class.starts_with("terminal-")
-        };
-        if self.classes.iter().any(is_terminal) {
+        if self.classes.iter().any(|class| is_terminal_class(class)) {
             return Role::Terminal;
         }
         let subrole = self.subrole.as_str();
@@ -162,7 +155,7 @@ impl<E> AxFacts<E> {
         let choice = if self.role == POP_UP { said } else { "" };
         let named =
             [own, &self.title, &self.description, choice].into_iter().find(|it| !it.trim().is_empty());
-        named.unwrap_or_default().chars().take(NAME).collect()
+        named.unwrap_or_default().to_owned()
     }
 
     /// Returns what is said of it, but for whether it shows.

@@ -3,15 +3,15 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::choice::{NamedPlace, WindowChoice, choose, placement};
+use super::choice::{NamedPlace, WindowChoice, choose};
 use super::element::{AxElement, is_trusted, limit_calls};
 use super::facts::{AxContent, AxFacts};
 use super::names::{action_name, pressing};
-use super::table::ElementTable;
 use super::walk::{AxProgram, walk};
-use super::worker::Worker;
+use crate::accessibility::table::ElementTable;
+use crate::accessibility::worker::Worker;
 use crate::accessibility::{
-    AccessibilityError, Bounds, ElementDetails, ElementSource, ElementTree, RuntimeId,
+    AccessibilityError, Bounds, ElementDetails, ElementSource, ElementTree, Placement, RuntimeId,
 };
 use crate::libproc;
 use crate::program_error::ProgramError;
@@ -206,7 +206,7 @@ fn read(
         pid: pid.unsigned_abs(),
         elements,
         complete,
-        placement: placement(own.place, window),
+        placement: Placement::of_window(own.place, window),
         delay: Duration::ZERO,
     })
 }

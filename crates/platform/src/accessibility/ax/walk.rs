@@ -1,19 +1,11 @@
-//! Reading the elements of a window, level by level: one call for each, and one or two more for those whose role needs it.
+//! Reading the elements of a window: one call for each, and one or two more for those whose role needs it.
 
-use std::collections::{HashSet, VecDeque};
 use std::hash::Hash;
 
 use super::facts::{AxContent, AxDetails, AxFacts, NeededDetails};
-use crate::accessibility::{Element, Role, RuntimeId, State};
+use crate::accessibility::walk::{Clip, ElementReader, MOST_CHILDREN, Ownership, ReadElement, hangs};
+use crate::accessibility::{Element, Role, RuntimeId};
 use crate::program_error::ProgramError;
-use crate::screen::Rect;
-
-/// More elements than this are not read.
-const MOST: usize = 10_000;
-/// A window's elements are at most so many levels deep.
-const DEPTH: usize = 200;
-/// Of an element that has more children than this, those that show are read.
-const MOST_CHILDREN: usize = 300;
 
 /// A program that is asked for its elements.
 pub(super) trait AxProgram {
@@ -36,15 +28,52 @@ pub(super) trait AxProgram {
     fn is_late(&self) -> bool;
 }
 
-struct Unread<E> {
-    element: E,
-    parent: Option<usize>,
-    /// The role of what it is in, as the program says it.
-    outer: String,
-    /// What of the screen it can be seen in.
-    clip: Option<Rect>,
-    is_shown: bool,
-    depth: usize,
+struct AxReader<'a, P>(&'a P);
+
+impl<P: AxProgram> ElementReader for AxReader<'_, P> {
+    type Element = P::Element;
+    /// The role, as the program says it.
+    type Outer = String;
+
+    fn read(&self, element: &P::Element, outer: &String) -> Result<ReadElement<Self>, ProgramError> {
+        let program = self.0;
+        let mut is_all = true;
+        let facts = program.facts(element)?;
+        let role = facts.role(outer);
+        let details = details(program, element, role, &facts, &mut is_all)?;
+        let (name, states) = (facts.name(role, &details), facts.states(role, &details));
+        let (abilities, clip) = (facts.abilities(role, &details), clip(&facts.role));
+        let children = match facts.children.len() {
+            // Columns hold what rows hold, once more.
+            _ if facts.role == "AXColumn" => Vec::new(),
+            0..=MOST_CHILDREN => facts.children,
+            _ => {
+                is_all = false;
+                answered(program.shown_children(element))?
+            }
+        };
+        let (place, outer) = (facts.place, facts.role);
+        Ok(ReadElement {
+            role,
+            name,
+            states,
+            abilities,
+            place,
+            is_hidden: false,
+            clip,
+            outer,
+            children,
+            is_all,
+        })
+    }
+
+    fn ownership(&self, element: &P::Element) -> Ownership {
+        if self.0.is_own(element) { Ownership::Window } else { Ownership::OtherProgram }
+    }
+
+    fn is_late(&self) -> bool {
+        self.0.is_late()
+    }
 }
 
 /// Reads the elements of a window, the window first. Returns whether that is all of them.
@@ -56,75 +85,7 @@ pub(super) fn walk<P: AxProgram>(
     top: P::Element,
     id: &mut dyn FnMut(&P::Element) -> Option<RuntimeId>,
 ) -> Result<(Vec<Element>, bool), ProgramError> {
-    let (mut elements, mut is_all) = (Vec::new(), true);
-    // What is listed twice, or in itself, is not followed.
-    let mut known = HashSet::from([top.clone()]);
-    let first =
-        Unread { element: top, parent: None, outer: String::new(), clip: None, is_shown: true, depth: 0 };
-    let mut unread = VecDeque::from([first]);
-    while let Some(next) = unread.pop_front() {
-        if program.is_late() || elements.len() >= MOST {
-            is_all = false;
-            break;
-        }
-        let facts = match program.facts(&next.element) {
-            Ok(facts) => facts,
-            Err(error) if next.parent.is_none() || hangs(&error) => return Err(error),
-            // It has gone, or says nothing.
-            Err(ProgramError::Gone | ProgramError::Unable) => continue,
-            Err(_) => {
-                is_all = false;
-                continue;
-            }
-        };
-        let Some(id) = id(&next.element) else {
-            is_all = false;
-            break;
-        };
-        let role = facts.role(&next.outer);
-        let details = details(program, &next.element, role, &facts, &mut is_all)?;
-        let is_shown = shows(facts.place, next.clip, next.is_shown);
-        let states = facts.states(role, &details);
-        let states = if is_shown { states.with(State::Showing) } else { states };
-        let at = elements.len();
-        elements.push(Element {
-            id,
-            parent: next.parent,
-            role,
-            name: facts.name(role, &details),
-            states,
-            abilities: facts.abilities(role, &details),
-        });
-        // Columns hold what rows hold, once more.
-        if facts.role == "AXColumn" {
-            continue;
-        }
-        if next.depth >= DEPTH {
-            is_all &= facts.children.is_empty();
-            continue;
-        }
-        let clip = clip_within(&facts.role, next.clip, facts.place);
-        let children = if facts.children.len() > MOST_CHILDREN {
-            is_all = false;
-            answered(program.shown_children(&next.element))?
-        } else {
-            facts.children
-        };
-        for element in children.into_iter().take(MOST_CHILDREN) {
-            if !program.is_own(&element) {
-                is_all = false;
-            } else if known.insert(element.clone()) {
-                let (outer, depth) = (facts.role.clone(), next.depth + 1);
-                unread.push_back(Unread { element, parent: Some(at), outer, clip, is_shown, depth });
-            }
-        }
-    }
-    Ok((elements, is_all))
-}
-
-/// Returns whether a program that answers so is not asked any more.
-const fn hangs(error: &ProgramError) -> bool {
-    matches!(error, ProgramError::Unresponsive | ProgramError::Lost)
+    crate::accessibility::walk::walk(&AxReader(program), top, id)
 }
 
 fn details<P: AxProgram>(
@@ -160,22 +121,13 @@ fn answered<T: Default>(answer: Result<T, ProgramError>) -> Result<T, ProgramErr
     }
 }
 
-/// Returns whether an element shows: it is in what can be seen. One without a place does as what it is in.
-fn shows(place: Option<Rect>, clip: Option<Rect>, is_outer_shown: bool) -> bool {
-    match (place, clip) {
-        (Some(place), Some(clip)) => place.intersection(&clip).is_some(),
-        (Some(place), None) => !place.is_empty(),
-        (None, _) => is_outer_shown,
-    }
-}
-
 /// Returns in what of the screen the children of an element can be seen.
-fn clip_within(role: &str, clip: Option<Rect>, place: Option<Rect>) -> Option<Rect> {
-    match (role, clip, place) {
-        ("AXScrollArea", Some(clip), Some(place)) => Some(clip.intersection(&place).unwrap_or_default()),
+fn clip(role: &str) -> Clip {
+    match role {
+        "AXScrollArea" => Clip::Within,
         // What is drawn over the window may be larger than it.
-        ("AXScrollArea" | "AXWindow" | "AXSheet" | "AXPopover" | "AXMenu", _, place) => place.or(clip),
-        _ => clip,
+        "AXWindow" | "AXSheet" | "AXPopover" | "AXMenu" => Clip::Over,
+        _ => Clip::AsItself,
     }
 }
 

@@ -19,6 +19,9 @@ use crate::screen::{Access, Rect, ScreenError, WindowState};
 /// All that show are told.
 pub(super) const TELLS_WINDOWS: bool = true;
 
+/// A unit is more pixels than one where the display is scaled.
+pub(super) const UNIT_IS_PIXEL: bool = false;
+
 /// How long a picture may take.
 pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 

@@ -31,5 +31,7 @@ pub(super) use pixels::Image;
 pub(super) use servers::Servers;
 #[cfg(target_os = "macos")]
 pub(crate) use system::whole_units;
-#[cfg(target_os = "macos")]
+#[cfg(windows)]
+pub(crate) use system::{prepare as use_true_pixels, process_of_window};
+#[cfg(not(target_os = "linux"))]
 pub(crate) use window::SystemWindow;

@@ -78,8 +78,9 @@ impl pixels::SystemDisplay {
 
     /// Returns how units become pixels, as far as the system says.
     pub(super) fn mapping(&self) -> Mapping {
+        let density = if system::UNIT_IS_PIXEL { 1.0 } else { self.density };
         let pixels = |units: u32| {
-            let pixels = (f64::from(units) * self.density).round().clamp(0.0, f64::from(u32::MAX));
+            let pixels = (f64::from(units) * density).round().clamp(0.0, f64::from(u32::MAX));
             #[expect(
                 clippy::cast_possible_truncation,
                 clippy::cast_sign_loss,

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::mapping::Mapping;
 use super::scene::{Scene, number_of};
-#[cfg(target_os = "macos")]
+#[cfg(not(target_os = "linux"))]
 use super::window::SystemWindow;
 use super::worker::Worker;
 use super::{pixels, system};
@@ -136,7 +136,7 @@ impl Servers {
     }
 
     /// Returns a window and the others of its process, in the units of the system.
-    #[cfg(target_os = "macos")]
+    #[cfg(not(target_os = "linux"))]
     pub(in crate::screen) fn windows_of_process(
         &self,
         id: &str,

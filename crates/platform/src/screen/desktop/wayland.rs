@@ -8,6 +8,9 @@ use crate::screen::{Access, ScreenError};
 /// The protocol has no list of windows that a program may ask for.
 pub(super) const TELLS_WINDOWS: bool = false;
 
+/// A unit is more pixels than one where the display is scaled.
+pub(super) const UNIT_IS_PIXEL: bool = false;
+
 /// How long a picture may take: some desktops ask the user first.
 pub(super) const PATIENCE: Duration = Duration::from_secs(25);
 

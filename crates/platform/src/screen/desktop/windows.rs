@@ -34,6 +34,9 @@ use crate::screen::{Access, Rect, ScreenError, WindowState};
 /// All that show are told.
 pub(super) const TELLS_WINDOWS: bool = true;
 
+/// Once a thread counts in true pixels, a unit is one.
+pub(super) const UNIT_IS_PIXEL: bool = true;
+
 /// How long a picture may take: a window that hangs is asked to draw itself.
 pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -61,7 +64,7 @@ pub(super) fn access() -> Access {
 }
 
 /// Has this thread count in true pixels, as pictures do; else windows would be sought in the wrong places.
-pub(super) fn prepare() -> Result<(), String> {
+pub(crate) fn prepare() -> Result<(), String> {
     // SAFETY: it takes no pointers, and changes this thread alone.
     let set = |context| unsafe { SetThreadDpiAwarenessContext(context) };
     let mut before = set(DPI_AWARENESS_CONTEXT_PER_MONITOR_AWARE_V2);
@@ -178,9 +181,18 @@ fn process_of(window: HWND, class: &str) -> Option<u32> {
         }
         _ => window,
     };
+    pid_of(inner)
+}
+
+/// Returns the process that a window itself is of.
+pub(crate) fn process_of_window(number: u64) -> Option<u32> {
+    pid_of(handle(number))
+}
+
+fn pid_of(window: HWND) -> Option<u32> {
     let mut pid = 0;
     // SAFETY: it writes one number, which is there; a number that is no window is answered with 0.
-    unsafe { GetWindowThreadProcessId(inner, &raw mut pid) };
+    unsafe { GetWindowThreadProcessId(window, &raw mut pid) };
     Some(pid).filter(|pid| *pid > 0)
 }
 

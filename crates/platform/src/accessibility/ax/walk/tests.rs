@@ -4,7 +4,9 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 
 use super::*;
-use crate::accessibility::Ability;
+use crate::accessibility::walk::DEPTH;
+use crate::accessibility::{Ability, State};
+use crate::screen::Rect;
 
 /// A program whose elements are numbers. Those below 1000 are its own.
 #[derive(Default)]

@@ -69,6 +69,13 @@ impl<E: Clone + Eq + Hash> ElementTable<E> {
         Some(RuntimeId { program: program.to_owned(), path: number.to_string() })
     }
 
+    /// Returns the id that an element of a program has, if it was seen.
+    #[cfg(any(test, windows))]
+    pub(super) fn known_id(&self, program: &str, element: &E) -> Option<RuntimeId> {
+        let number = self.programs.get(program)?.numbers.get(element)?;
+        Some(RuntimeId { program: program.to_owned(), path: number.to_string() })
+    }
+
     /// Returns the element of an id.
     pub(super) fn get(&self, id: &RuntimeId) -> Option<E> {
         let number: u64 = id.path.parse().ok()?;
@@ -109,6 +116,10 @@ mod tests {
         table.begin("7.1");
         assert_eq!(table.id("7.1", &"save"), Some(save.clone()));
         assert_eq!(table.get(&save), Some("save"));
+        assert_eq!(
+            (table.known_id("7.1", &"save"), table.known_id("7.1", &"quit")),
+            (Some(save.clone()), None)
+        );
         // The same number of a process is another program's once the first has ended.
         table.retain(|program| program != "7.1");
         table.begin("7.2");
