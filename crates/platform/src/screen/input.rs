@@ -115,7 +115,7 @@ pub type InputJudge = Box<dyn Fn(&InputScene) -> bool + Send>;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum InputMode {
     /// It is judged and made, with a line of text at the top of the display, if there is one, from before the input to some seconds
-    /// after it. Systems other than X11, which take no input, show none.
+    /// after it. Systems other than X11 show none.
     Act(Option<String>),
     /// It is judged only.
     Judge,

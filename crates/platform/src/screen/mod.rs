@@ -25,6 +25,8 @@ mod no_mark;
 pub(crate) mod own_socket;
 pub(crate) mod plain;
 mod sources;
+#[cfg(any(test, windows))]
+mod virtual_keys;
 mod watch;
 mod window;
 #[cfg(target_os = "linux")]

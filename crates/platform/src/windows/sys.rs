@@ -17,14 +17,16 @@ use windows_sys::Win32::Security::Authorization::{
     SetNamedSecurityInfoW, SetSecurityInfo,
 };
 use windows_sys::Win32::Security::{
-    ACL, DACL_SECURITY_INFORMATION, GetSecurityDescriptorDacl, GetTokenInformation,
-    OWNER_SECURITY_INFORMATION, PROTECTED_DACL_SECURITY_INFORMATION, PSECURITY_DESCRIPTOR,
-    SECURITY_ATTRIBUTES, SetFileSecurityW, TOKEN_QUERY, TOKEN_USER, TokenUser,
-    UNPROTECTED_DACL_SECURITY_INFORMATION,
+    ACL, DACL_SECURITY_INFORMATION, GetSecurityDescriptorDacl, GetSidSubAuthority, GetSidSubAuthorityCount,
+    GetTokenInformation, OWNER_SECURITY_INFORMATION, PROTECTED_DACL_SECURITY_INFORMATION,
+    PSECURITY_DESCRIPTOR, SECURITY_ATTRIBUTES, SetFileSecurityW, TOKEN_MANDATORY_LABEL, TOKEN_QUERY,
+    TOKEN_USER, TokenIntegrityLevel, TokenUser, UNPROTECTED_DACL_SECURITY_INFORMATION,
 };
 use windows_sys::Win32::Storage::FileSystem::CreateDirectoryW;
 use windows_sys::Win32::System::SystemInformation::OSVERSIONINFOEXW;
-use windows_sys::Win32::System::Threading::{GetCurrentProcess, OpenProcessToken};
+use windows_sys::Win32::System::Threading::{
+    GetCurrentProcess, OpenProcess, OpenProcessToken, PROCESS_QUERY_LIMITED_INFORMATION,
+};
 
 /// The version of the texts.
 const REVISION: u32 = 1;
@@ -270,4 +272,41 @@ pub(super) fn pipe(options: &ServerOptions, name: &str, list: &str) -> io::Resul
     let mut attributes = descriptor.attributes();
     // SAFETY: the attributes are of the structure that is asked for, and live until the call is over.
     unsafe { options.create_with_security_attributes_raw(name, (&raw mut attributes).cast()) }
+}
+
+/// Returns how much a process may do, by its level of integrity: a program gets no input from one of a lower level. None where it
+/// has ended, or does not let this one know.
+pub(crate) fn integrity(pid: u32) -> Option<u32> {
+    // SAFETY: it takes no pointers.
+    let process = unsafe { OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION, 0, pid) };
+    if process.is_null() {
+        return None;
+    }
+    // SAFETY: the call succeeded, so the handle is open and nobody else has it.
+    let process = unsafe { OwnedHandle::from_raw_handle(process) };
+    let mut token: HANDLE = null_mut();
+    // SAFETY: the pointer is to a handle.
+    if unsafe { OpenProcessToken(process.as_raw_handle(), TOKEN_QUERY, &raw mut token) } == 0 {
+        return None;
+    }
+    // SAFETY: the call succeeded, so the handle is open and nobody else has it.
+    let token = unsafe { OwnedHandle::from_raw_handle(token) };
+    let mut buffer = [0_usize; 32];
+    let mut length = 0;
+    let room = u32::try_from(size_of_val(&buffer)).unwrap_or(0);
+    let place = buffer.as_mut_ptr().cast();
+    // SAFETY: no more is written than the buffer is long.
+    let done = unsafe {
+        GetTokenInformation(token.as_raw_handle(), TokenIntegrityLevel, place, room, &raw mut length)
+    };
+    if done == 0 {
+        return None;
+    }
+    // SAFETY: the call filled the buffer with this structure, which points to a good account in the buffer; its last part is there.
+    unsafe {
+        let label = (*buffer.as_ptr().cast::<TOKEN_MANDATORY_LABEL>()).Label.Sid;
+        let parts = *GetSidSubAuthorityCount(label);
+        let last = parts.checked_sub(1)?;
+        Some(*GetSidSubAuthority(label, last.into()))
+    }
 }

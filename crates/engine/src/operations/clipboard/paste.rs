@@ -58,6 +58,7 @@ impl Operation for Op {
             "a window (from window.list), which must have the keyboard, or a display; default the primary display",
         ),
         example: r#"{"op":"clipboard.paste","input":{"text":"Hello, 世界"},"options":{"foreground":true}}"#,
+        platforms: &["linux"],
         ..INPUT
     };
     type Input = Input;

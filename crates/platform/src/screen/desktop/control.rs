@@ -85,7 +85,7 @@ fn change_judged(number: u64, change: WindowChange, judge: &Judge, act: bool) ->
 }
 
 /// Returns whether a judge would say the same of both.
-fn is_same(one: &SystemWindow, other: &SystemWindow) -> bool {
+pub(super) fn is_same(one: &SystemWindow, other: &SystemWindow) -> bool {
     let facts =
         |it: &SystemWindow| (it.pid, it.process.clone(), it.title.clone(), it.instance.clone(), it.owner);
     facts(one) == facts(other)
@@ -139,65 +139,13 @@ fn failed(window: &Window, why: String) -> ScreenError {
 
 #[cfg(test)]
 mod tests {
-    use std::io::Write as _;
-    use std::process::{Child, Command};
-    use std::time::{Duration, Instant};
-
+    use super::super::notepad::{Notepad, eventually};
     use super::*;
-    use crate::screen::{Access, Sources};
-
-    struct Notepad(Child);
-
-    impl Drop for Notepad {
-        fn drop(&mut self) {
-            let _ = self.0.kill();
-            let _ = self.0.wait();
-        }
-    }
-
-    fn windows(servers: &Servers) -> Vec<Window> {
-        let until = Instant::now() + Duration::from_secs(60);
-        loop {
-            match servers.windows_beside("") {
-                // Other programs have the processors.
-                Err(ScreenError::Timeout(_)) if Instant::now() < until => {}
-                windows => return windows.expect("windows"),
-            }
-        }
-    }
-
-    fn eventually(servers: &Servers, id: &str, what: &str, is_so: impl Fn(Option<&Window>) -> bool) {
-        let until = Instant::now() + Duration::from_secs(60);
-        loop {
-            let windows = windows(servers);
-            let window = windows.iter().find(|window| window.id == id);
-            if is_so(window) {
-                return;
-            }
-            assert!(Instant::now() < until, "not {what}: {window:?}");
-            std::thread::sleep(Duration::from_millis(20));
-        }
-    }
 
     #[test]
     fn a_window_of_another_program_is_changed_if_the_judge_says_so() {
-        let servers = Servers::new(Sources::default());
-        let access = servers.list().expect("an answer").access;
-        if access != Access::Granted {
-            writeln!(std::io::stdout(), "left out: it needs a display: {access:?}").expect("it can be said");
-            return;
-        }
-        let notepad = Notepad(Command::new("notepad.exe").spawn().expect("it starts"));
-        let pid = notepad.0.id();
-        let until = Instant::now() + Duration::from_secs(60);
-        let window = loop {
-            let found = windows(&servers).into_iter().find(|it| it.pid == Some(pid) && !it.unmanaged);
-            if let Some(window) = found {
-                break window;
-            }
-            assert!(Instant::now() < until, "it shows no window");
-            std::thread::sleep(Duration::from_millis(20));
-        };
+        let Some((servers, notepad)) = Notepad::start() else { return };
+        let (pid, window) = (notepad.pid(), notepad.window(&servers));
         assert_eq!(window.process.as_deref().map(str::to_lowercase).as_deref(), Some("notepad.exe"));
         let id = window.id.as_str();
         let change = |change, verdict: bool, act| {

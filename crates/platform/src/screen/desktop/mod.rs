@@ -20,7 +20,11 @@ mod clipboard;
 mod control;
 #[cfg(windows)]
 mod data_exchange;
+#[cfg(windows)]
+mod input;
 mod mapping;
+#[cfg(all(test, windows))]
+mod notepad;
 mod pixels;
 mod scene;
 mod servers;

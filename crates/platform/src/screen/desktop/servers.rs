@@ -11,15 +11,15 @@ use super::worker::Worker;
 use super::{pixels, system};
 use crate::screen::frame::Pixels;
 use crate::screen::{
-    Access, Content, Cover, DisplaySelection, Frame, InputDone, InputJudge, InputMode, InputPlan, Listing,
-    Rect, ScreenError, Sources, WindowState, Workspaces,
+    Access, Content, Cover, DisplaySelection, Frame, Listing, Rect, ScreenError, Sources, WindowState,
+    Workspaces,
 };
 #[cfg(not(target_os = "linux"))]
 use crate::screen::{ClipboardContent, ClipboardUse};
 #[cfg(not(any(target_os = "linux", windows)))]
 use crate::screen::{Clipping, ClippingKind, ClippingLimits};
 #[cfg(not(windows))]
-use crate::screen::{Judge, Window, WindowChange};
+use crate::screen::{InputDone, InputJudge, InputMode, InputPlan, Judge, Window, WindowChange};
 use bailiwick_contract::time;
 
 /// How often a picture is taken again because windows changed meanwhile.
@@ -42,6 +42,9 @@ pub(in crate::screen) struct Servers {
     /// What this process has put on the clipboard last.
     #[cfg(windows)]
     pub(super) clipboard: super::clipboard::OwnContent,
+    /// What this process has down.
+    #[cfg(windows)]
+    pub(super) input: super::input::InputState,
 }
 
 impl Servers {
@@ -53,6 +56,8 @@ impl Servers {
             is_private,
             #[cfg(windows)]
             clipboard: super::clipboard::OwnContent::default(),
+            #[cfg(windows)]
+            input: super::input::InputState::default(),
         }
     }
 
@@ -150,6 +155,7 @@ impl Servers {
         Ok((window, windows))
     }
 
+    #[cfg(not(windows))]
     pub(in crate::screen) fn act_if(
         &self,
         _: &str,
@@ -160,6 +166,7 @@ impl Servers {
         Err(no_control())
     }
 
+    #[cfg(not(windows))]
     pub(in crate::screen) fn release_input(&self, _: &str) -> Result<(), ScreenError> {
         Err(no_control())
     }
@@ -222,8 +229,8 @@ impl Servers {
 
 /// What is done with windows, pointer and keyboard here is done on X11 only, so far; some of it on Windows too.
 pub(super) fn no_control() -> ScreenError {
-    let why = "this is done on Linux with X11 only, so far: pointer and keyboard, workspaces, and whether content was pasted; \
-               windows are changed and clipboards read and set on X11 and Windows"
+    let why = "this is done on Linux with X11 only, so far: workspaces, and whether content was pasted; windows are changed, \
+               clipboards read and set, and pointer and keyboard used on X11 and Windows"
         .to_owned();
     ScreenError::NoAccess(Access::Unsupported { why })
 }
