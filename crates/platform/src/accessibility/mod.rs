@@ -26,7 +26,7 @@ pub use element::{
     Abilities, Ability, Element, ElementDetails, ElementTree, Placement, Role, RuntimeId, State, States,
 };
 pub use error::AccessibilityError;
-#[cfg(not(target_os = "macos"))]
+#[cfg(not(any(target_os = "macos", windows)))]
 pub use source::allowance;
 pub use source::{Bounds, ElementSource};
 
@@ -37,4 +37,4 @@ pub use ax::{allowance, element_source};
 #[cfg(not(any(target_os = "linux", target_os = "macos", windows)))]
 pub use none::element_source;
 #[cfg(windows)]
-pub use uia::element_source;
+pub use uia::{allowance, element_source};

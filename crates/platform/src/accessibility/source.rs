@@ -8,8 +8,8 @@ use crate::screen::{Rect, Window};
 /// Where an element is on its display; `None` where it is not shown, or its program does not say.
 pub type Bounds = Option<Rect>;
 
-/// Returns whether the user lets this process use the accessibility of the system, where a system asks for that: none here.
-#[cfg(not(target_os = "macos"))]
+/// Returns whether this process can use the accessibility of the system, where a system says so: none here.
+#[cfg(not(any(target_os = "macos", windows)))]
 pub const fn allowance() -> Option<Result<(), AccessibilityError>> {
     None
 }

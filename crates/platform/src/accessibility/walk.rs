@@ -34,7 +34,7 @@ pub(super) enum Clip {
 pub(super) enum Ownership {
     /// The window's.
     Window,
-    /// Another window's, which is read by itself.
+    /// Another window's, which is read on its own.
     OtherWindow,
     /// Another program's.
     OtherProgram,

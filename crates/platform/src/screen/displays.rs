@@ -98,7 +98,8 @@ impl Displays {
         return Err(ScreenError::UnknownDisplay(display.to_owned()));
     }
 
-    /// Returns whether a window manager runs on a display of an X server: without one nobody changes windows there.
+    /// Returns whether a window manager runs on a display of an X server, or windows are changed without one: else nobody changes
+    /// them there.
     ///
     /// # Errors
     ///
@@ -106,7 +107,10 @@ impl Displays {
     pub fn has_window_manager(&self, display: &str) -> Result<bool, ScreenError> {
         #[cfg(target_os = "linux")]
         return self.servers.has_window_manager(display);
-        #[cfg(not(target_os = "linux"))]
+        // Windows changes its windows itself.
+        #[cfg(windows)]
+        return self.servers.screen_of(Some(display)).map(|_| true);
+        #[cfg(not(any(target_os = "linux", windows)))]
         return Err(ScreenError::UnknownDisplay(display.to_owned()));
     }
 

@@ -70,7 +70,13 @@ pub fn desktop_abilities(
         host: None,
     };
     let no_manager = of_display(&|it| displays.has_window_manager(it), "no window manager runs there");
-    let no_elements = match allowance() {
+    let allowance = allowance();
+    // Without elements nobody knows which window asks for a secret.
+    let unread = match &allowance {
+        Some(Err(error @ AccessibilityError::Unsupported(_))) => Some(error.to_string()),
+        _ => None,
+    };
+    let no_elements = match allowance {
         None => of_display(
             &|it| displays.accessibility_bus(it).map(|bus| bus.is_some()),
             "the display names no accessibility bus",
@@ -108,7 +114,7 @@ pub fn desktop_abilities(
             no_elements,
             "Log in to a desktop with accessibility (at-spi2-core).",
         ),
-        ability("pointer and keyboard", Capability::InputControl, no_server.clone(), ""),
+        ability("pointer and keyboard", Capability::InputControl, no_server.clone().or(unread), ""),
         ability("clipboard", Capability::ClipboardRead, no_server.clone(), ""),
         status_icons(bus),
     ];

@@ -38,7 +38,7 @@ pub(super) struct UiaFacts {
     /// The number of its control type.
     pub kind: i32,
     pub pid: u32,
-    /// The number of its window, where it is one by itself.
+    /// The number of its window, where it is one of its own.
     pub window: u64,
     pub name: String,
     /// The classes of its window or its page.

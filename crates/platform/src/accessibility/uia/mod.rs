@@ -13,4 +13,4 @@ mod provider;
 mod walk;
 
 #[cfg(windows)]
-pub use provider::element_source;
+pub use provider::{allowance, element_source};

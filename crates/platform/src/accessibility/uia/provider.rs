@@ -32,6 +32,12 @@ pub fn element_source(displays: Arc<Displays>) -> Arc<dyn ElementSource> {
     Arc::new(UiaSource { displays, worker: Worker::new(ThreadState::new) })
 }
 
+/// Returns whether this system has a client of UI Automation.
+pub fn allowance() -> Option<Result<(), AccessibilityError>> {
+    let worker = Worker::new(ThreadState::new);
+    Some(worker.run(ONE, |state| state.client().map(|_| ())))
+}
+
 #[derive(Debug)]
 struct UiaSource {
     displays: Arc<Displays>,
@@ -391,6 +397,7 @@ mod tests {
             let Err(AccessibilityError::Unsupported(why)) = answer else { panic!("{answer:?}") };
             assert!(why.contains("CUIAutomation8"), "{why}");
         }
+        assert!(matches!(allowance(), Some(Err(AccessibilityError::Unsupported(_)))));
         // Nor does a window have any.
         let listing = source.displays.list().expect("an answer");
         if listing.access != Access::Granted {

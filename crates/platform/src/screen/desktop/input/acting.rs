@@ -47,7 +47,7 @@ impl Pressed {
 }
 
 #[derive(Debug, Default)]
-struct Held {
+struct PressedInput {
     pressed: Vec<Pressed>,
     /// The display for which that is down.
     display: String,
@@ -57,15 +57,15 @@ struct Held {
 
 /// What this process has down and has to take back.
 #[derive(Debug, Clone, Default)]
-pub(in crate::screen::desktop) struct InputState(Arc<Mutex<Held>>);
+pub(in crate::screen::desktop) struct InputState(Arc<Mutex<PressedInput>>);
 
 impl InputState {
-    fn get(&self) -> MutexGuard<'_, Held> {
+    fn get(&self) -> MutexGuard<'_, PressedInput> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Drop for Held {
+impl Drop for PressedInput {
     fn drop(&mut self) {
         // What cannot be released any more, nobody waits for.
         let _ = self.release();
@@ -126,7 +126,7 @@ impl Servers {
     }
 }
 
-impl Held {
+impl PressedInput {
     /// Releases what is down. Nobody is asked: what is down is there by this.
     fn release(&mut self) -> Result<(), String> {
         let ups: Vec<Event> = self.pressed.iter().rev().map(|it| it.event(false)).collect();
@@ -163,7 +163,7 @@ struct Act<'a> {
 }
 
 /// What was judged, by the numbers of windows.
-struct Judged {
+struct JudgedTargets {
     windows: Vec<SystemWindow>,
     /// The corner of the display among all.
     corner: Point,
@@ -175,7 +175,7 @@ struct Judged {
 impl Act<'_> {
     fn run(
         &self,
-        held: &mut Held,
+        held: &mut PressedInput,
         plan: &InputPlan,
         judge: &InputJudge,
         mode: &InputMode,
@@ -210,11 +210,11 @@ impl Act<'_> {
     /// Finds out what is at each point, what has the keyboard, and who uses them.
     fn look(
         &self,
-        held: &Held,
+        held: &PressedInput,
         (told, windows): (Vec<SystemWindow>, Vec<Window>),
         (mapping, bounds): (&Mapping, Rect),
         steps: &[InputStep],
-    ) -> Result<(InputScene, Judged), ScreenError> {
+    ) -> Result<(InputScene, JudgedTargets), ScreenError> {
         let corner = mapping.place.origin();
         let at = pointer().ok_or_else(|| self.failed("Windows does not say where the pointer is"))?;
         let points = steps.iter().filter_map(|step| match step {
@@ -241,11 +241,11 @@ impl Act<'_> {
             shape: None,
             windows,
         };
-        Ok((scene, Judged { windows: told, corner, at_pointer, at_points, focus }))
+        Ok((scene, JudgedTargets { windows: told, corner, at_pointer, at_points, focus }))
     }
 
     /// Returns for how long nobody but this has used pointer and keyboard; `None` if nobody has since.
-    fn idle(&self, held: &Held) -> Result<Option<u64>, ScreenError> {
+    fn idle(&self, held: &PressedInput) -> Result<Option<u64>, ScreenError> {
         let used = last_use().ok_or_else(|| self.failed("Windows does not say when it was used last"))?;
         // The clock begins again at 0 after seven weeks.
         let is_own = held.last_ms.is_some_and(|own| own.wrapping_sub(used) < u32::MAX / 2);
@@ -253,7 +253,12 @@ impl Act<'_> {
     }
 
     /// Refuses what Windows cannot be told, or would do elsewhere, before anything is done.
-    fn check_steps(&self, held: &Held, judged: &Judged, steps: &[InputStep]) -> Result<(), ScreenError> {
+    fn check_steps(
+        &self,
+        held: &PressedInput,
+        judged: &JudgedTargets,
+        steps: &[InputStep],
+    ) -> Result<(), ScreenError> {
         let unsupported =
             |why: &str| Err(ScreenError::NoAccess(Access::Unsupported { why: format!("on Windows {why}") }));
         let mut down: Vec<u16> = held.pressed.iter().filter_map(|it| key_number(*it)).collect();
@@ -300,7 +305,12 @@ impl Act<'_> {
     }
 
     /// Makes the steps. Returns how many characters were typed.
-    fn make(&self, held: &mut Held, judged: &Judged, steps: &[InputStep]) -> Result<usize, ScreenError> {
+    fn make(
+        &self,
+        held: &mut PressedInput,
+        judged: &JudgedTargets,
+        steps: &[InputStep],
+    ) -> Result<usize, ScreenError> {
         let (mut typed, mut moves) = (0, judged.at_points.iter());
         let mut spot: Option<(Point, &Target)> = None;
         for step in steps {
@@ -363,7 +373,11 @@ impl Act<'_> {
     }
 
     /// Returns where the pointer is, if there is at this moment what was judged.
-    fn at_pointer(&self, judged: &Judged, spot: Option<(Point, &Target)>) -> Result<Point, ScreenError> {
+    fn at_pointer(
+        &self,
+        judged: &JudgedTargets,
+        spot: Option<(Point, &Target)>,
+    ) -> Result<Point, ScreenError> {
         let here = || pointer().map(|point| (point, &judged.at_pointer));
         let (point, target) = spot.or_else(here).ok_or_else(|| self.failed("the pointer is nowhere"))?;
         if Target::at(point) != *target || !target.is_as_judged(&judged.windows) {
@@ -390,7 +404,7 @@ impl Act<'_> {
 
 const SHIFT: VirtualKey = VirtualKey { number: vk::SHIFT, is_extended: false };
 
-impl Judged {
+impl JudgedTargets {
     /// Returns what is at the pointer once it has been moved.
     fn pointed(&self) -> &Target {
         self.at_points.last().map_or(&self.at_pointer, |(_, target)| target)
@@ -398,12 +412,12 @@ impl Judged {
 }
 
 /// Returns whether what was judged has the keyboard at this moment.
-fn is_focused(judged: &Judged) -> bool {
+fn is_focused(judged: &JudgedTargets) -> bool {
     Target::of_keyboard(foreground()) == judged.focus && judged.focus.is_as_judged(&judged.windows)
 }
 
 /// Returns whether another program has the pointer to itself. A button that is down gives it to the window in which it was pressed.
-fn is_pointer_taken(front: Foreground, held: &Held) -> bool {
+fn is_pointer_taken(front: Foreground, held: &PressedInput) -> bool {
     (front.is_in_menu || front.has_pointer) && !held.holds_button()
 }
 
