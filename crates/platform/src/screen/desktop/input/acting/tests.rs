@@ -39,13 +39,15 @@ fn chord(modifier: u32, letter: char) -> Vec<InputStep> {
 const CTRL: u32 = 0xffe3;
 const SHIFT_SYMBOL: KeySymbol = KeySymbol(0xffe1);
 
-/// Returns what the window has, once that is what is expected.
-fn copied(servers: &Servers, id: &str, expected: &str) -> String {
+/// Returns what the window has, or what of it is selected, once that is what is expected; at once where nothing is.
+fn copied(servers: &Servers, id: &str, is_all: bool, expected: &str) -> String {
     let anyone: Judge = Box::new(|_: &[Window]| true);
     let limits = ClippingLimits { text: 10_000, image: 1 };
     let until = Instant::now() + PATIENCE;
     loop {
-        act(servers, chord(CTRL, 'a'), is_of(id)).expect("it is sent");
+        if is_all {
+            act(servers, chord(CTRL, 'a'), is_of(id)).expect("it is sent");
+        }
         act(servers, chord(CTRL, 'c'), is_of(id)).expect("it is sent");
         thread::sleep(Duration::from_millis(100));
         let text = match servers.read_clipboard(None, None, limits, &anyone) {
@@ -54,7 +56,7 @@ fn copied(servers: &Servers, id: &str, expected: &str) -> String {
             }
             other => format!("{other:?}"),
         };
-        if text == expected || Instant::now() >= until {
+        if text == expected || expected.is_empty() || Instant::now() >= until {
             return text;
         }
     }
@@ -90,7 +92,13 @@ fn input_reaches_the_window_that_was_judged_and_what_comes_between_gets_none() {
     let text = "Zoë, 界 😀!\nA+b";
     let typed = act(&servers, vec![InputStep::Type(text.chars().collect())], is_of(&window));
     assert_eq!(typed, Ok(InputDone { typed: text.chars().count(), held: 0 }));
-    assert_eq!(copied(&servers, &window, text), text);
+    assert_eq!(copied(&servers, &window, true, text), text);
+
+    // A drag from below the text to its beginning selects all of it.
+    let (end, start) = (Point { x: 200, y: 300 }, Point { x: 35, y: 94 });
+    let drag = [InputStep::Move(end), InputStep::Press(1), InputStep::Move(start), InputStep::Release(1)];
+    act(&servers, drag.to_vec(), is_of(&window)).expect("it is made");
+    assert_eq!(copied(&servers, &window, false, text), text);
 
     // What the judge refuses is not made, and nor is what Windows would do itself.
     let refused = act(&servers, vec![InputStep::Type(vec!['x'])], |_| false);
@@ -130,5 +138,28 @@ fn input_reaches_the_window_that_was_judged_and_what_comes_between_gets_none() {
     drop(second);
     eventually(&servers, &other, "gone", |it| it.is_none());
     focus(&servers, &window);
-    assert_eq!(copied(&servers, &window, text), text);
+    assert_eq!(copied(&servers, &window, true, text), text);
+
+    // The wheel turns what is at the pointer: what shows at the top is not the first line any more.
+    let lines = "n\n".repeat(80);
+    act(&servers, chord(CTRL, 'a'), is_of(&window)).expect("it is made");
+    for part in lines.as_bytes().chunks(20) {
+        let part = part.iter().copied().map(char::from).collect();
+        act(&servers, vec![InputStep::Type(part)], is_of(&window)).expect("it is made");
+    }
+    let top: Vec<InputStep> = [KeySymbol(CTRL), KeySymbol(0xff50)].map(InputStep::PressKey).into();
+    let up = [KeySymbol(0xff50), KeySymbol(CTRL)].map(InputStep::ReleaseKey);
+    act(&servers, top.into_iter().chain(up).collect(), is_of(&window)).expect("it is made");
+    let wheel = [InputStep::Move(inside)].into_iter().chain(vec![InputStep::Press(5); 5]);
+    act(&servers, wheel.collect(), is_of(&window)).expect("it is made");
+    let mark = [InputStep::Press(1), InputStep::Release(1), InputStep::Type(vec!['X'])];
+    act(&servers, mark.to_vec(), is_of(&window)).expect("it is made");
+    let mut line = 0;
+    let until = Instant::now() + PATIENCE;
+    // 160 pixels below the top are ten lines or so, and the wheel moves three a notch.
+    while line < 15 && Instant::now() < until {
+        let text = copied(&servers, &window, true, "");
+        line = text.lines().position(|line| line.contains('X')).unwrap_or(0);
+    }
+    assert!(line >= 15, "{line}");
 }
