@@ -9,6 +9,7 @@ use std::time::Duration;
 use bailiwick_config::{Config, ScopeConfig};
 use bailiwick_contract::{Capability, ScopeType};
 use bailiwick_engine::operations::screen::access_state;
+use bailiwick_platform::accessibility::{AccessibilityError, allowance};
 use bailiwick_platform::dirs::Dirs;
 use bailiwick_platform::screen::{Access, Displays, Listing, ScreenError, Sources};
 
@@ -39,11 +40,33 @@ fn private_displays(config: &Config, found: &mut Findings) {
     }
 }
 
+/// Checks the right to read and use windows, where a system asks the user for it and a scope grants what needs it.
+fn desktop_right(config: &Config, found: &mut Findings) {
+    let needs =
+        [Capability::UiRead, Capability::UiControl, Capability::WindowControl, Capability::InputControl];
+    let uses_it = |scope: &&ScopeConfig| {
+        scope.scope_type == ScopeType::Computer && needs.iter().any(|it| scope.grants(*it))
+    };
+    let Some(scope) = config.scopes.iter().find(uses_it) else { return };
+    match allowance() {
+        None => {}
+        Some(Ok(())) => found.ok("desktop-right", "the system lets Bailiwick read and use windows"),
+        Some(Err(error)) => {
+            let setting = match &error {
+                AccessibilityError::NotAllowed { setting } => (*setting).to_owned(),
+                _ => "See what can be done: `bailiwick call permissions.status`.".to_owned(),
+            };
+            found.warn("desktop-right", format!("scope `{}` uses windows, but {error}", scope.id), setting);
+        }
+    }
+}
+
 /// Looks at the screens, if a scope takes pictures of them.
 pub fn look(config: Option<&Config>, dirs: &Dirs, found: &mut Findings) {
     let Some(config) = config else { return };
     found.group("Screens");
     private_displays(config, found);
+    desktop_right(config, found);
     vision_model::look(config, dirs, found);
     let takes_pictures = |scope: &&ScopeConfig| {
         scope.scope_type == ScopeType::Computer && scope.grants(Capability::ScreenCapture)

@@ -136,10 +136,12 @@ const FENCES: &[Fence] = &[
         because: "one place deals with the forms of pictures",
     },
     Fence {
-        pattern: r"\bobjc2_\w+\s*(::|;)",
+        pattern: r"\bobjc2(_\w+)?\s*(::|;)",
         inside: &[
             "crates/platform/src/accessibility/ax/element.rs",
+            "crates/platform/src/screen/desktop/mac_hand.rs",
             "crates/platform/src/screen/desktop/macos.rs",
+            "crates/platform/src/screen/desktop/pasteboard.rs",
         ],
         because: "the libraries of macOS are called in small modules, and the rest is tested on Linux",
     },
@@ -203,6 +205,7 @@ const WITH_UNSAFE_CODE: &[&str] = &[
     "crates/platform/src/libproc.rs",
     "crates/platform/src/screen/desktop/data_exchange.rs",
     "crates/platform/src/screen/desktop/input/sending.rs",
+    "crates/platform/src/screen/desktop/mac_hand.rs",
     "crates/platform/src/screen/desktop/macos.rs",
     "crates/platform/src/screen/desktop/windows.rs",
     "crates/platform/src/tty/console.rs",

@@ -33,6 +33,8 @@ pub use source::{Bounds, ElementSource};
 #[cfg(target_os = "linux")]
 pub use atspi::element_source;
 #[cfg(target_os = "macos")]
+pub(crate) use ax::{AxWindow, receiver_at, receiver_of_keys};
+#[cfg(target_os = "macos")]
 pub use ax::{allowance, element_source};
 #[cfg(not(any(target_os = "linux", target_os = "macos", windows)))]
 pub use none::element_source;

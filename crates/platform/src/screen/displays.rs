@@ -98,8 +98,8 @@ impl Displays {
         return Err(ScreenError::UnknownDisplay(display.to_owned()));
     }
 
-    /// Returns whether a window manager runs on a display of an X server, or windows are changed without one: else nobody changes
-    /// them there.
+    /// Returns whether a window manager runs on a display of an X server: without one nobody changes windows there. Other systems
+    /// change windows themselves.
     ///
     /// # Errors
     ///
@@ -107,11 +107,20 @@ impl Displays {
     pub fn has_window_manager(&self, display: &str) -> Result<bool, ScreenError> {
         #[cfg(target_os = "linux")]
         return self.servers.has_window_manager(display);
-        // Windows changes its windows itself.
-        #[cfg(windows)]
+        #[cfg(not(target_os = "linux"))]
         return self.servers.screen_of(Some(display)).map(|_| true);
-        #[cfg(not(any(target_os = "linux", windows)))]
-        return Err(ScreenError::UnknownDisplay(display.to_owned()));
+    }
+
+    /// Checks whether this system lets pointer and keyboard be used by a program, as far as that is known before it is tried.
+    ///
+    /// # Errors
+    ///
+    /// [`ScreenError::NoAccess`] with what is missing.
+    pub fn takes_input(&self) -> Result<(), ScreenError> {
+        #[cfg(target_os = "linux")]
+        return Ok(());
+        #[cfg(not(target_os = "linux"))]
+        return self.servers.takes_input();
     }
 
     /// Has a display of an X server name its accessibility bus.

@@ -24,6 +24,8 @@ mod no_mark;
 #[cfg(target_os = "linux")]
 pub(crate) mod own_socket;
 pub(crate) mod plain;
+#[cfg(any(test, target_os = "macos"))]
+mod quartz;
 mod sources;
 #[cfg(any(test, windows))]
 mod virtual_keys;
@@ -40,6 +42,8 @@ pub(crate) use desktop::SystemWindow;
 pub(crate) use desktop::whole_units;
 #[cfg(windows)]
 pub(crate) use desktop::{process_of_window, use_true_pixels};
+#[cfg(target_os = "macos")]
+pub(crate) use quartz::ToldReceiver;
 
 pub use access::{Access, UnreachableDisplay};
 pub use ancestry::{Ancestor, ancestors, processes_of};

@@ -47,13 +47,32 @@ pub fn desktop_abilities(
         Access::NoPrivateDisplay => Some("there is no private display".to_owned()),
         Access::Locked => Some("the session is locked".to_owned()),
     };
-    // What pointer, keyboard, clipboard and elements need: an X server that answers.
+    // What the user has to change before anything of a display is read.
+    let setting = match &listing.access {
+        Access::Denied { setting, .. } | Access::NotDetermined { setting } => Some(setting.as_str()),
+        _ => None,
+    };
+    let allowance = allowance();
+    // Where a system asks the user whether windows are read and used.
+    let (no_right, right) = match &allowance {
+        Some(Err(error @ AccessibilityError::NotAllowed { setting })) => {
+            (Some(error.to_string()), Some(*setting))
+        }
+        _ => (None, None),
+    };
+    // Without elements nobody knows which window asks for a secret.
+    let unread = match &allowance {
+        Some(Err(error @ AccessibilityError::Unsupported(_))) => Some(error.to_string()),
+        _ => None,
+    };
+    // What pointer, keyboard, clipboard and elements need: a display that answers.
     let screen = displays.screen_of(display);
-    let no_server = screen.as_ref().err().map(|error| match error {
+    let reason = |error: &ScreenError| match error {
         ScreenError::NoAccess(Access::Unsupported { why } | Access::NoDisplay { why }) => why.clone(),
         ScreenError::NoAccess(_) => no_pictures.clone().unwrap_or_else(|| error.to_string()),
         error => error.to_string(),
-    });
+    };
+    let no_server = screen.as_ref().err().map(reason);
     let of_display = |ask: &dyn Fn(&str) -> Result<bool, ScreenError>, lacks: &str| match &screen {
         Err(_) => no_server.clone(),
         Ok(display) => match ask(display) {
@@ -63,29 +82,28 @@ pub fn desktop_abilities(
         },
     };
     let ability = |name, capability, why: Option<String>, fix: &str| DesktopAbility {
-        fix: why.is_some().then(|| fix.to_owned()).filter(|fix| !fix.is_empty() && no_server.is_none()),
+        fix: match (&why, right.filter(|_| why == no_right).or(setting)) {
+            (None, _) => None,
+            (Some(_), Some(setting)) => Some(setting.to_owned()),
+            (Some(_), None) => Some(fix.to_owned()).filter(|fix| !fix.is_empty() && no_server.is_none()),
+        },
         name,
         capability,
         why,
         host: None,
     };
     let no_manager = of_display(&|it| displays.has_window_manager(it), "no window manager runs there");
-    let allowance = allowance();
-    // Without elements nobody knows which window asks for a secret.
-    let unread = match &allowance {
-        Some(Err(error @ AccessibilityError::Unsupported(_))) => Some(error.to_string()),
-        _ => None,
-    };
     let no_elements = match allowance {
         None => of_display(
             &|it| displays.accessibility_bus(it).map(|bus| bus.is_some()),
             "the display names no accessibility bus",
         ),
         // Windows are judged by their titles, which come with the right to look at them.
-        Some(Ok(())) => no_pictures.clone(),
-        Some(Err(AccessibilityError::NotAllowed { setting })) => Some(setting.to_owned()),
-        Some(Err(error)) => Some(error.to_string()),
+        Some(_) => no_right.clone().or_else(|| unread.clone()).or_else(|| no_pictures.clone()),
     };
+    let no_changes = no_right.clone().or(no_manager);
+    let no_input = no_server.clone().or_else(|| displays.takes_input().err().as_ref().map(reason));
+    let no_input = no_right.clone().or(no_input).or(unread);
     let lacks_ocr = !has_ocr(folders);
     let text = DesktopAbility {
         name: "text recognition",
@@ -107,14 +125,14 @@ pub fn desktop_abilities(
         text,
         vision,
         ability("windows", Capability::WindowRead, no_server.clone(), ""),
-        ability("window changes", Capability::WindowControl, no_manager, "Start one there, such as openbox."),
+        ability("window changes", Capability::WindowControl, no_changes, "Start one there, such as openbox."),
         ability(
             "elements",
             Capability::UiRead,
             no_elements,
             "Log in to a desktop with accessibility (at-spi2-core).",
         ),
-        ability("pointer and keyboard", Capability::InputControl, no_server.clone().or(unread), ""),
+        ability("pointer and keyboard", Capability::InputControl, no_input, ""),
         ability("clipboard", Capability::ClipboardRead, no_server.clone(), ""),
         status_icons(bus),
     ];

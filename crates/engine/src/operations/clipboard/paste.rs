@@ -57,6 +57,7 @@ impl Operation for Op {
         target: TargetRule::OptionalId(
             "a window (from window.list), which must have the keyboard, or a display; default the primary display",
         ),
+        platforms: &["linux"],
         example: r#"{"op":"clipboard.paste","input":{"text":"Hello, 世界"},"options":{"foreground":true}}"#,
         platforms: &["linux"],
         ..INPUT

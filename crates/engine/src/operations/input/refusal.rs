@@ -80,6 +80,7 @@ pub(super) fn of_elements(error: SceneError) -> Option<Failure> {
     match error {
         SceneError::Elements(
             AccessibilityError::Unsupported(_)
+            | AccessibilityError::NotAllowed { .. }
             | AccessibilityError::Program(ProgramError::Unresponsive | ProgramError::NoReply),
         )
         | SceneError::Screen(_)

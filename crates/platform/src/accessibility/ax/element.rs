@@ -16,7 +16,7 @@ use objc2_core_foundation::{
 use super::facts::{AxContent, AxFacts};
 use super::names::{CALL, program_error};
 use crate::program_error::ProgramError;
-use crate::screen::{Rect, whole_units};
+use crate::screen::{Point, Rect, whole_units};
 
 /// What an element says of itself, in the order in which it is asked for. `AXValue` is not among it.
 const FACTS: &[&str] = &[
@@ -67,6 +67,24 @@ impl AxElement {
     pub(super) fn of_process(pid: i32) -> Self {
         // SAFETY: any number may be asked for; calls to one that is no process fail.
         Self(unsafe { AXUIElement::new_application(pid) })
+    }
+
+    /// Returns the element of the system as a whole. No call is made.
+    pub(super) fn of_system() -> Self {
+        // SAFETY: it takes nothing.
+        Self(unsafe { AXUIElement::new_system_wide() })
+    }
+
+    /// Finds what is at a point of the screen, in the units of the system: the system says whose it is, and its program what.
+    pub(super) fn at(point: (f64, f64)) -> Result<Self, ProgramError> {
+        #[expect(clippy::cast_possible_truncation, reason = "a place on a screen")]
+        let (x, y) = (point.0 as f32, point.1 as f32);
+        let mut found: *const AXUIElement = ptr::null();
+        let begun = Instant::now();
+        // SAFETY: it writes one pointer, which is there.
+        let error = unsafe { Self::of_system().0.copy_element_at_position(x, y, NonNull::from(&mut found)) };
+        check(error, begun)?;
+        owned(found).map(Self)
     }
 
     /// Returns the process that the element is of. No call is made to it.
@@ -169,6 +187,14 @@ impl AxElement {
         Ok(number(&*self.attribute(name)?))
     }
 
+    /// Reads what is true or not; nothing where the element has no such attribute.
+    pub(super) fn truth(&self, name: &str) -> Result<Option<bool>, ProgramError> {
+        match self.attribute(name) {
+            Err(ProgramError::Unable) => Ok(None),
+            value => Ok(truth(Some(value?))),
+        }
+    }
+
     /// Reads an element that is an attribute.
     pub(super) fn element(&self, name: &str) -> Result<Option<Self>, ProgramError> {
         Ok(self.attribute(name)?.downcast::<AXUIElement>().ok().map(Self))
@@ -206,6 +232,29 @@ impl AxElement {
 
     pub(super) fn set_text(&self, text: &str) -> Result<(), ProgramError> {
         self.set("AXValue", &CFString::from_str(text))
+    }
+
+    /// Puts the upper left corner of the element somewhere, in the units of the system.
+    pub(super) fn set_corner(&self, at: Point) -> Result<(), ProgramError> {
+        let mut corner = CGPoint { x: at.x.into(), y: at.y.into() };
+        self.set_structure("AXPosition", AXValueType::CGPoint, NonNull::from(&mut corner).cast())
+    }
+
+    /// Makes the element so wide and high, in the units of the system.
+    pub(super) fn set_size(&self, width: u32, height: u32) -> Result<(), ProgramError> {
+        let mut size = CGSize { width: width.into(), height: height.into() };
+        self.set_structure("AXSize", AXValueType::CGSize, NonNull::from(&mut size).cast())
+    }
+
+    fn set_structure(
+        &self,
+        name: &str,
+        kind: AXValueType,
+        from: NonNull<c_void>,
+    ) -> Result<(), ProgramError> {
+        // SAFETY: it reads a structure of this kind, which the callers have there.
+        let value = unsafe { AXValue::new(kind, from) }.ok_or(ProgramError::Unable)?;
+        self.set(name, &value)
     }
 
     pub(super) fn set_element(&self, name: &str, element: &Self) -> Result<(), ProgramError> {

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::choice::{NamedPlace, WindowChoice, choose};
-use super::element::{AxElement, is_trusted, limit_calls};
+use super::choice::NamedPlace;
+use super::element::{AxElement, limit_calls};
 use super::facts::{AxContent, AxFacts};
 use super::names::{action_name, pressing};
 use super::walk::{AxProgram, walk};
+use super::window::{allowed, element_of_window, named};
 use crate::accessibility::table::ElementTable;
 use crate::accessibility::worker::Worker;
 use crate::accessibility::{
@@ -16,7 +17,7 @@ use crate::accessibility::{
 use crate::libproc;
 use crate::program_error::ProgramError;
 use crate::screen::plain::plain;
-use crate::screen::{Displays, ScreenError, SystemWindow, Window};
+use crate::screen::{Displays, ScreenError, Window};
 
 /// How long all of a window may take.
 const WALK: Duration = Duration::from_secs(5);
@@ -28,8 +29,6 @@ const MANY: Duration = Duration::from_secs(4);
 const ONE: Duration = Duration::from_secs(3);
 /// More actions than these are not read.
 const MOST_ACTIONS: usize = 16;
-const SETTING: &str = "System Settings > Privacy & Security > Accessibility: turn on the program that starts Bailiwick \
-                       (the terminal, or Bailiwick itself), then start it again";
 /// What opening and closing is called, for rows that are opened by a value.
 const OPENING: &str = "expand or contract";
 
@@ -41,10 +40,6 @@ pub fn element_source(displays: Arc<Displays>) -> Arc<dyn ElementSource> {
 /// Returns whether the user lets this process use the accessibility of the system. The user is not asked.
 pub fn allowance() -> Option<Result<(), AccessibilityError>> {
     Some(allowed())
-}
-
-fn allowed() -> Result<(), AccessibilityError> {
-    if is_trusted() { Ok(()) } else { Err(AccessibilityError::NotAllowed { setting: SETTING }) }
 }
 
 type Table = ElementTable<AxElement>;
@@ -175,27 +170,7 @@ fn read(
     let program = Program { pid, latest: Instant::now() + WALK_ASKS };
     let nothing = || AccessibilityError::NoElements(window.id.clone());
     let name = program_of(pid).ok_or_else(nothing)?;
-    let tops = match AxElement::of_process(pid).elements("AXWindows") {
-        Err(ProgramError::Unable | ProgramError::Gone) => return Err(nothing()),
-        tops => tops?,
-    };
-    let (mut elements, mut places) = (Vec::new(), Vec::new());
-    for top in tops.into_iter().filter(|top| program.is_own(top)) {
-        // One that cannot be read could be the window, too.
-        let facts = match top.facts() {
-            Err(ProgramError::Gone) => continue,
-            facts => facts?,
-        };
-        if let Some(place) = facts.place {
-            elements.push(top);
-            places.push(NamedPlace { title: plain(&facts.title), place });
-        }
-    }
-    let top = match choose(own, others, &places) {
-        WindowChoice::Element(at) => elements.swap_remove(at),
-        WindowChoice::Nothing => return Err(nothing()),
-        WindowChoice::Several => return Err(AccessibilityError::AmbiguousWindow(window.id.clone())),
-    };
+    let top = element_of_window(&window.id, pid, own, others)?;
     table.retain(is_running);
     table.begin(&name);
     let (elements, complete) = match walk(&program, top, &mut |element| table.id(&name, element)) {
@@ -225,7 +200,6 @@ impl ElementSource for Ax {
         if (own.pid, plain(&own.title)) != (window.pid, window.title.clone()) {
             return Err(nothing());
         }
-        let named = |it: &SystemWindow| NamedPlace { title: plain(&it.title), place: it.bounds };
         let places = (named(&own), others.iter().map(named).collect());
         let window = window.clone();
         self.ask(WALK, move |table| read(table, &window, pid, &places))

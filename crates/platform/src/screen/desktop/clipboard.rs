@@ -1,25 +1,17 @@
 //! The clipboard of Windows, which all displays share. It is open from when its owner is judged until it was read, so that nobody
 //! puts anything else there meanwhile. What nobody owns, or a program whose name is not known, is not read.
 
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread;
-use std::time::Duration;
 
+use super::asking::{Asker, PATIENCE, failed, owner, require_display};
 use super::data_exchange::{OpenClipboardGuard, format, is_owner_hung};
 use super::scene::Scene;
 use super::servers::{Servers, granted};
 use super::system;
 use crate::screen::plain::plain;
 use crate::screen::{
-    Access, CLIPBOARD_OWNER, ClipboardContent, Clipping, ClippingKind, ClippingLimits, Judge, Rect,
-    ScreenError, Window, WindowState,
+    Access, CLIPBOARD_OWNER, ClipboardContent, Clipping, ClippingKind, ClippingLimits, Judge, ScreenError,
 };
-
-/// How long all of it may take: an owner may make its content only when it is asked for.
-const PATIENCE: Duration = Duration::from_secs(5);
-/// How long a judge may take while no other program can use the clipboard.
-const JUDGED_WITHIN: Duration = Duration::from_secs(1);
 
 /// `CF_UNICODETEXT`.
 const TEXT: u32 = 13;
@@ -59,18 +51,6 @@ impl OwnContent {
     }
 }
 
-/// Has the caller's thread judge, who has the judge.
-struct Asker {
-    windows: SyncSender<Vec<Window>>,
-    verdict: Receiver<bool>,
-}
-
-impl Asker {
-    fn ask(&self, windows: Vec<Window>) -> bool {
-        self.windows.send(windows).is_ok() && self.verdict.recv_timeout(JUDGED_WITHIN) == Ok(true)
-    }
-}
-
 impl Servers {
     pub(in crate::screen) fn read_clipboard(
         &self,
@@ -79,7 +59,9 @@ impl Servers {
         limits: ClippingLimits,
         judge: &Judge,
     ) -> Result<Clipping, ScreenError> {
-        self.read_judged(display, judge, move |clipboard| read(clipboard, wanted, limits))
+        let own = self.clipboard.clone();
+        let read = move |clipboard: &OpenClipboardGuard| read(clipboard, wanted, limits);
+        self.read_judged(display, judge, move |asker| judged_read(&own, asker, read))
     }
 
     pub(in crate::screen) fn save_clipboard(
@@ -88,34 +70,9 @@ impl Servers {
         limit: usize,
         judge: &Judge,
     ) -> Result<ClipboardContent, ScreenError> {
-        self.read_judged(display, judge, move |clipboard| save(clipboard, limit))
-    }
-
-    fn read_judged<T: Default + Send + 'static>(
-        &self,
-        display: Option<&str>,
-        judge: &Judge,
-        read: impl FnOnce(&OpenClipboardGuard) -> Result<T, ScreenError> + Send + 'static,
-    ) -> Result<T, ScreenError> {
-        let (display, own) = (display.map(str::to_owned), self.clipboard.clone());
-        let (windows, to_judge) = sync_channel(1);
-        let (judged, verdict) = sync_channel(1);
-        let asker = Asker { windows, verdict };
-        thread::scope(|scope| {
-            let asked = scope.spawn(move || {
-                self.ask(PATIENCE, move || {
-                    granted()?;
-                    let scene = Scene::read()?;
-                    require_display(&scene, display.as_deref())?;
-                    judged_read(&own, &asker, read)
-                })
-            });
-            // Without windows there is nothing to judge: it was refused before, or nothing is there.
-            if let Ok(windows) = to_judge.recv_timeout(PATIENCE) {
-                let _ = judged.send(judge(&windows));
-            }
-            asked.join().unwrap_or_else(|_| Err(failed("it was not read to the end".to_owned())))
-        })
+        let own = self.clipboard.clone();
+        let save = move |clipboard: &OpenClipboardGuard| save(clipboard, limit);
+        self.read_judged(display, judge, move |asker| judged_read(&own, asker, save))
     }
 
     pub(in crate::screen) fn set_clipboard(
@@ -169,14 +126,7 @@ fn judged_read<T: Default>(
     let pid = if is_own { Some(std::process::id()) } else { clipboard.owner() };
     let process = pid.and_then(system::program).ok_or_else(refused)?;
     let mut windows = Scene::read()?.described();
-    windows.push(Window {
-        pid,
-        process: Some(plain(&process)),
-        state: WindowState::Hidden,
-        mapped: false,
-        unmanaged: true,
-        ..Window::new(CLIPBOARD_OWNER, "the desktop", Rect::new(0, 0, 0, 0))
-    });
+    windows.push(owner(pid, Some(plain(&process))));
     if !asker.ask(windows) || is_secret(&clipboard, &formats) {
         return Err(refused());
     }
@@ -285,24 +235,12 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf16_lossy(&units)
 }
 
-/// All displays share the clipboard; one that is not there has none.
-fn require_display(scene: &Scene, display: Option<&str>) -> Result<(), ScreenError> {
-    match display {
-        Some(id) if scene.monitor(id).is_none() => Err(ScreenError::UnknownDisplay(id.to_owned())),
-        _ => Ok(()),
-    }
-}
-
-fn failed(why: String) -> ScreenError {
-    ScreenError::Failed { display: "the desktop".to_owned(), step: "the clipboard", why }
-}
-
 #[cfg(test)]
 mod tests {
     use std::io::Write as _;
 
     use super::*;
-    use crate::screen::Sources;
+    use crate::screen::{Sources, Window};
 
     /// The one test that uses the clipboard, which all tests would share.
     #[test]

@@ -1,15 +1,50 @@
-//! Changes of windows on Windows. Nothing can be held still here: a window that is another than the judged one right before it
-//! is changed is judged again, and one whose program is not known is not changed.
+//! Changes of windows on macOS and Windows. Nothing can be held still here: a window that is another than the judged one right
+//! before it is changed is judged again, and one whose program is not known is not changed.
 
+use std::time::Instant;
+
+#[cfg(target_os = "macos")]
+use super::ax_order::{is_minimised, order};
 use super::mapping::Mapping;
 use super::scene::{Scene, number_of};
 use super::servers::{Servers, granted, no_control};
-use super::system::{self, Order};
+use super::system;
+#[cfg(windows)]
+use super::system::order;
 use super::window::SystemWindow;
 use crate::screen::{Judge, Rect, ScreenError, Window, WindowChange, WindowState};
 
 /// How often a window is judged again that became another meanwhile.
 const ATTEMPTS: usize = 3;
+
+/// Something that is done to a window. Its program does it when it comes to it: nothing waits for that.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Order {
+    /// It gets the keyboard; it is brought back first if it was minimised.
+    Focus {
+        /// Whether it is minimised.
+        is_minimised: bool,
+    },
+    /// It is minimised.
+    Minimise,
+    /// It fills its display.
+    Maximise {
+        /// Where the display lies, in the units of the system.
+        #[cfg(target_os = "macos")]
+        display: Rect,
+    },
+    /// It is as it was before it was minimised or filled its display.
+    Restore,
+    /// Its program is asked to close it.
+    Close,
+    /// All that belongs to it is here, in the units of the system.
+    Place {
+        /// Where.
+        place: Rect,
+        /// Whether it fills its display.
+        is_maximised: bool,
+    },
+}
 
 impl Servers {
     pub(in crate::screen) fn change_window(
@@ -20,14 +55,16 @@ impl Servers {
         act: bool,
     ) -> Result<Window, ScreenError> {
         let number = number_of(id).ok_or_else(|| ScreenError::UnknownWindow(id.to_owned()))?;
-        self.ask(system::PATIENCE, move || change_judged(number, change, &judge, act))
+        let latest = Instant::now() + system::PATIENCE;
+        self.ask(system::PATIENCE, move || change_judged(number, change, &judge, act, latest))
     }
 
     /// Returns all windows: those of one display are not alone there.
-    pub(in crate::screen) fn windows_beside(&self, _: &str) -> Result<Vec<Window>, ScreenError> {
-        self.ask(system::PATIENCE, || {
+    pub(in crate::screen) fn windows_beside(&self, id: &str) -> Result<Vec<Window>, ScreenError> {
+        let number = number_of(id);
+        self.ask(system::PATIENCE, move || {
             granted()?;
-            Ok(Scene::read()?.described())
+            Ok(read(number)?.described())
         })
     }
 
@@ -46,11 +83,35 @@ impl Servers {
     }
 }
 
-fn change_judged(number: u64, change: WindowChange, judge: &Judge, act: bool) -> Result<Window, ScreenError> {
+/// Reads what there is, and of one window whether it is minimised, where the list of windows does not say it.
+fn read(number: Option<u64>) -> Result<Scene, ScreenError> {
+    let scene = Scene::read()?;
+    #[cfg(target_os = "macos")]
+    let scene = {
+        let mut scene = scene;
+        let windows = scene.windows.as_deref_mut().unwrap_or_default();
+        let at = windows.iter().position(|it| Some(it.number) == number && it.state == WindowState::Hidden);
+        if let Some(at) = at.filter(|at| is_minimised(&windows[*at], windows)) {
+            windows[at].state = WindowState::Minimised;
+        }
+        scene
+    };
+    #[cfg(windows)]
+    let _ = number;
+    Ok(scene)
+}
+
+fn change_judged(
+    number: u64,
+    change: WindowChange,
+    judge: &Judge,
+    act: bool,
+    latest: Instant,
+) -> Result<Window, ScreenError> {
     granted()?;
     let mut id = String::new();
     for _ in 0..ATTEMPTS {
-        let scene = Scene::read()?;
+        let scene = read(Some(number))?;
         let told = scene.windows.iter().flatten().find(|told| told.number == number);
         let told = told.ok_or_else(|| ScreenError::UnknownWindow(format!("window/{number:#x}")))?;
         id = told.id();
@@ -68,15 +129,20 @@ fn change_judged(number: u64, change: WindowChange, judge: &Judge, act: bool) ->
         }
         let mapping = scene.monitor_of(told.bounds).map(super::pixels::SystemDisplay::mapping);
         let mapping = mapping.ok_or_else(|| ScreenError::UnknownWindow(id.clone()))?;
-        let order = order_of(change, told, &window, &mapping)?;
+        let wanted = order_of(change, told, &window, &mapping)?;
         if !act {
             return Ok(window);
         }
         if system::window(number).is_none_or(|now| !is_same(&now, told)) {
             continue;
         }
-        if let Some(order) = order {
-            system::order(number, order).map_err(|why| failed(&window, why))?;
+        // Nobody waits for it any more.
+        if Instant::now() >= latest {
+            return Err(ScreenError::Timeout(window.display));
+        }
+        if let Some(wanted) = wanted {
+            order(told, scene.windows.as_deref().unwrap_or_default(), wanted)
+                .map_err(|why| failed(&window, why))?;
         }
         return Ok(window);
     }
@@ -102,7 +168,10 @@ fn order_of(
     Ok(Some(match change {
         WindowChange::Focus => Order::Focus { is_minimised },
         WindowChange::Minimise => Order::Minimise,
-        WindowChange::Maximise => Order::Maximise,
+        WindowChange::Maximise => Order::Maximise {
+            #[cfg(target_os = "macos")]
+            display: mapping.place,
+        },
         WindowChange::Restore if is_minimised || window.maximised => Order::Restore,
         WindowChange::Restore => return Ok(None),
         WindowChange::Close => Order::Close,
@@ -137,7 +206,7 @@ fn failed(window: &Window, why: String) -> ScreenError {
     ScreenError::Failed { display: window.display.clone(), step: "the change of the window", why }
 }
 
-#[cfg(test)]
+#[cfg(all(test, windows))]
 mod tests {
     use super::super::notepad::{Notepad, eventually};
     use super::*;

@@ -25,6 +25,9 @@ pub(super) const UNIT_IS_PIXEL: bool = false;
 /// How long a picture may take.
 pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 
+/// Where menus are, above other windows (`kCGPopUpMenuWindowLevel`).
+const MENU_LAYER: i64 = 101;
+
 const SETTING: &str = "System Settings > Privacy & Security > Screen & System Audio Recording: turn on the program that \
                        starts Bailiwick (the terminal, or Bailiwick itself), then start it again";
 
@@ -91,6 +94,28 @@ pub(super) fn windows() -> Result<Option<Vec<SystemWindow>>, String> {
     Ok(Some(windows))
 }
 
+/// Returns whether a menu is open, whatever it is of.
+pub(super) fn shows_menu() -> bool {
+    let list = CGWindowListCopyWindowInfo(CGWindowListOption::OptionOnScreenOnly, 0);
+    // SAFETY: as for `windows`.
+    let list: Option<CFRetained<CFArray<Facts>>> =
+        list.map(|list| unsafe { CFRetained::cast_unchecked(list) });
+    let is_menu = |facts: CFRetained<Facts>| {
+        value::<CFNumber>(&facts, "kCGWindowLayer").and_then(|layer| layer.as_i64()) == Some(MENU_LAYER)
+    };
+    // Where nothing is told, nothing is known to be closed.
+    list.is_none_or(|list| list.iter().any(is_menu))
+}
+
+/// Describes one window as it is now; nothing, if it is gone.
+pub(super) fn window(number: u64) -> Option<SystemWindow> {
+    let number = u32::try_from(number).ok()?;
+    let list = CGWindowListCopyWindowInfo(CGWindowListOption::OptionIncludingWindow, number)?;
+    // SAFETY: as for `windows`.
+    let list: CFRetained<CFArray<Facts>> = unsafe { CFRetained::cast_unchecked(list) };
+    list.iter().find_map(|facts| tell(&facts)?)
+}
+
 /// Tells of one window; an inner nothing if it has no pixels, an outer one if it cannot be placed.
 fn tell(facts: &Facts) -> Option<Option<SystemWindow>> {
     let integer = |key| value::<CFNumber>(facts, key)?.as_i64();
@@ -119,6 +144,7 @@ fn tell(facts: &Facts) -> Option<Option<SystemWindow>> {
         state: if on_screen { WindowState::Visible } else { WindowState::Hidden },
         // Nothing says that a picture leaves out what is on no screen at the moment.
         mapped: true,
+        // Told by who knows the displays.
         maximised: false,
         active: false,
         unmanaged,

@@ -23,7 +23,7 @@ impl Mapping {
     }
 }
 
-#[cfg(windows)]
+#[cfg(any(windows, target_os = "macos"))]
 impl Mapping {
     /// Returns the rectangle, in the system's units, whose pixels these are.
     pub(super) fn units(&self, of: Rect) -> Rect {

@@ -14,17 +14,30 @@ mod system;
 #[path = "windows.rs"]
 mod system;
 
+#[cfg(any(windows, target_os = "macos"))]
+mod asking;
+#[cfg(target_os = "macos")]
+mod ax_order;
 #[cfg(windows)]
 mod clipboard;
-#[cfg(windows)]
+#[cfg(any(windows, target_os = "macos"))]
 mod control;
 #[cfg(windows)]
 mod data_exchange;
 #[cfg(windows)]
 mod input;
+#[cfg(target_os = "macos")]
+mod mac_clipboard;
+#[cfg(target_os = "macos")]
+#[path = "mac_hand.rs"]
+mod hand;
+#[cfg(target_os = "macos")]
+mod hands;
 mod mapping;
 #[cfg(all(test, windows))]
 mod notepad;
+#[cfg(target_os = "macos")]
+mod pasteboard;
 mod pixels;
 mod scene;
 mod servers;

@@ -4,6 +4,8 @@ use super::mapping::Mapping;
 use super::window::SystemWindow;
 use super::{pixels, system};
 use crate::screen::plain::plain;
+#[cfg(target_os = "macos")]
+use crate::screen::quartz::fills;
 use crate::screen::{Display, Rect, ScreenError, Window};
 
 /// The displays.
@@ -31,6 +33,8 @@ impl Scene {
         if windows.as_ref().is_some_and(|windows| windows.len() > MAX_WINDOWS) {
             return Err(failed("the list of windows", format!("there are more than {MAX_WINDOWS} windows")));
         }
+        #[cfg(target_os = "macos")]
+        let windows = windows.map(|windows| with_maximised(windows, &monitors));
         Ok(Self { monitors, windows })
     }
 
@@ -40,7 +44,7 @@ impl Scene {
     }
 
     /// Returns the display of an id, or the one that `primary` means.
-    #[cfg(windows)]
+    #[cfg(any(windows, target_os = "macos"))]
     pub(super) fn monitor(&self, id: &str) -> Option<&pixels::SystemDisplay> {
         match id {
             "primary" => self.primary(),
@@ -49,7 +53,7 @@ impl Scene {
     }
 
     /// Describes the windows, each in the pixels of the display that it is on.
-    #[cfg(windows)]
+    #[cfg(any(windows, target_os = "macos"))]
     pub(super) fn described(&self) -> Vec<Window> {
         let told = self.windows.iter().flatten().enumerate();
         let windows = told.filter_map(|(at, told)| {
@@ -61,12 +65,25 @@ impl Scene {
 
     /// Returns the display that most of a rectangle is on.
     pub(super) fn monitor_of(&self, place: Rect) -> Option<&pixels::SystemDisplay> {
-        let shared = |monitor: &pixels::SystemDisplay| {
-            monitor.place.intersection(&place).map_or(0, |part| part.pixels())
-        };
-        // The first of several that are alike.
-        self.monitors.iter().rev().max_by_key(|monitor| shared(monitor))
+        display_of(&self.monitors, place)
     }
+}
+
+fn display_of(monitors: &Monitors, place: Rect) -> Option<&pixels::SystemDisplay> {
+    let shared =
+        |monitor: &pixels::SystemDisplay| monitor.place.intersection(&place).map_or(0, |part| part.pixels());
+    // The first of several that are alike.
+    monitors.iter().rev().max_by_key(|monitor| shared(monitor))
+}
+
+/// Tells of windows whether they fill their displays, which macOS does not say.
+#[cfg(target_os = "macos")]
+fn with_maximised(mut windows: Vec<SystemWindow>, monitors: &Monitors) -> Vec<SystemWindow> {
+    for window in windows.iter_mut().filter(|window| !window.unmanaged) {
+        let display = display_of(monitors, window.bounds);
+        window.maximised = display.is_some_and(|display| fills(window.bounds, display.place));
+    }
+    windows
 }
 
 impl pixels::SystemDisplay {

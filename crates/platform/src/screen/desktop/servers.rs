@@ -16,9 +16,7 @@ use crate::screen::{
 };
 #[cfg(not(target_os = "linux"))]
 use crate::screen::{ClipboardContent, ClipboardUse};
-#[cfg(not(any(target_os = "linux", windows)))]
-use crate::screen::{Clipping, ClippingKind, ClippingLimits};
-#[cfg(not(windows))]
+#[cfg(target_os = "linux")]
 use crate::screen::{InputDone, InputJudge, InputMode, InputPlan, Judge, Window, WindowChange};
 use bailiwick_contract::time;
 
@@ -45,6 +43,10 @@ pub(in crate::screen) struct Servers {
     /// What this process has down.
     #[cfg(windows)]
     pub(super) input: super::input::InputState,
+    #[cfg(target_os = "macos")]
+    pub(super) clipboard: super::mac_clipboard::OwnContent,
+    #[cfg(target_os = "macos")]
+    pub(super) hands: super::hands::Hands,
 }
 
 impl Servers {
@@ -58,6 +60,10 @@ impl Servers {
             clipboard: super::clipboard::OwnContent::default(),
             #[cfg(windows)]
             input: super::input::InputState::default(),
+            #[cfg(target_os = "macos")]
+            clipboard: super::mac_clipboard::OwnContent::default(),
+            #[cfg(target_os = "macos")]
+            hands: super::hands::Hands::default(),
         }
     }
 
@@ -115,7 +121,7 @@ impl Servers {
         self.ask(system::PATIENCE, act)
     }
 
-    #[cfg(not(windows))]
+    #[cfg(target_os = "linux")]
     pub(in crate::screen) fn change_window(
         &self,
         _: &str,
@@ -127,7 +133,7 @@ impl Servers {
     }
 
     /// Returns all windows of the desktop, if one has this id: a desktop is one, whatever displays it has.
-    #[cfg(not(windows))]
+    #[cfg(target_os = "linux")]
     pub(in crate::screen) fn windows_beside(&self, id: &str) -> Result<Vec<Window>, ScreenError> {
         if !system::TELLS_WINDOWS {
             return Err(no_control());
@@ -155,7 +161,13 @@ impl Servers {
         Ok((window, windows))
     }
 
-    #[cfg(not(windows))]
+    #[cfg(windows)]
+    #[expect(clippy::unused_self, reason = "other systems ask for a right")]
+    pub(in crate::screen) fn takes_input(&self) -> Result<(), ScreenError> {
+        Ok(())
+    }
+
+    #[cfg(target_os = "linux")]
     pub(in crate::screen) fn act_if(
         &self,
         _: &str,
@@ -166,7 +178,7 @@ impl Servers {
         Err(no_control())
     }
 
-    #[cfg(not(windows))]
+    #[cfg(target_os = "linux")]
     pub(in crate::screen) fn release_input(&self, _: &str) -> Result<(), ScreenError> {
         Err(no_control())
     }
@@ -179,40 +191,8 @@ impl Servers {
         Err(no_control())
     }
 
-    #[cfg(not(windows))]
+    #[cfg(target_os = "linux")]
     pub(in crate::screen) fn screen_of(&self, _: Option<&str>) -> Result<String, ScreenError> {
-        Err(no_control())
-    }
-
-    // Linux has these of its X servers, Windows of its own.
-    #[cfg(not(any(target_os = "linux", windows)))]
-    pub(in crate::screen) fn read_clipboard(
-        &self,
-        _: Option<&str>,
-        _: Option<ClippingKind>,
-        _: ClippingLimits,
-        _: &Judge,
-    ) -> Result<Clipping, ScreenError> {
-        Err(no_control())
-    }
-
-    #[cfg(not(any(target_os = "linux", windows)))]
-    pub(in crate::screen) fn save_clipboard(
-        &self,
-        _: Option<&str>,
-        _: usize,
-        _: &Judge,
-    ) -> Result<ClipboardContent, ScreenError> {
-        Err(no_control())
-    }
-
-    #[cfg(not(any(target_os = "linux", windows)))]
-    pub(in crate::screen) fn set_clipboard(
-        &self,
-        _: Option<&str>,
-        _: Option<&Arc<ClipboardContent>>,
-        _: Option<&Arc<ClipboardContent>>,
-    ) -> Result<(), ScreenError> {
         Err(no_control())
     }
 
@@ -229,8 +209,8 @@ impl Servers {
 
 /// What is done with windows, pointer and keyboard here is done on X11 only, so far; some of it on Windows too.
 pub(super) fn no_control() -> ScreenError {
-    let why = "this is done on Linux with X11 only, so far: workspaces, and whether content was pasted; windows are changed, \
-               clipboards read and set, and pointer and keyboard used on X11 and Windows"
+    let why = "this is done on Linux with X11 only, so far: workspaces, and whether content was pasted; windows are changed, clipboards \
+               read and set, and pointer and keyboard used on X11, macOS and Windows"
         .to_owned();
     ScreenError::NoAccess(Access::Unsupported { why })
 }

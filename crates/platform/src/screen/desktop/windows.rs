@@ -28,6 +28,7 @@ use windows_sys::Win32::UI::WindowsAndMessaging::{
 };
 use windows_sys::core::BOOL;
 
+use super::control::Order;
 use super::window::SystemWindow;
 use crate::screen::{Access, Rect, ScreenError, WindowState};
 
@@ -202,34 +203,9 @@ pub(super) fn window(number: u64) -> Option<SystemWindow> {
     tell(handle(number), unsafe { GetForegroundWindow() }, &mut BTreeMap::new())
 }
 
-/// Something that is done to a window. Its program does it when it comes to it: nothing waits for that.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Order {
-    /// It gets the keyboard; it is brought back first if it was minimised.
-    Focus {
-        /// Whether it is minimised.
-        is_minimised: bool,
-    },
-    /// It is minimised.
-    Minimise,
-    /// It fills its display.
-    Maximise,
-    /// It is as it was before it was minimised or filled its display.
-    Restore,
-    /// Its program is asked to close it.
-    Close,
-    /// All that belongs to it is here, in the units of the system.
-    Place {
-        /// Where.
-        place: Rect,
-        /// Whether it fills its display.
-        is_maximised: bool,
-    },
-}
-
 /// Has something done to a window.
-pub(super) fn order(number: u64, order: Order) -> Result<(), String> {
-    let window = handle(number);
+pub(super) fn order(told: &SystemWindow, _: &[SystemWindow], order: Order) -> Result<(), String> {
+    let window = handle(told.number);
     // SAFETY: these take no pointers; a number that is no window any more is an error of each.
     let show = |how| unsafe { ShowWindowAsync(window, how) };
     let done = match order {
@@ -243,7 +219,7 @@ pub(super) fn order(number: u64, order: Order) -> Result<(), String> {
             1
         }
         Order::Minimise => show(SW_MINIMIZE),
-        Order::Maximise => show(SW_MAXIMIZE),
+        Order::Maximise {} => show(SW_MAXIMIZE),
         Order::Restore => show(SW_RESTORE),
         // SAFETY: the message has no content.
         Order::Close => unsafe { PostMessageW(window, WM_CLOSE, 0, 0) },
