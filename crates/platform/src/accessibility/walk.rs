@@ -34,7 +34,8 @@ pub(super) enum Clip {
 pub(super) enum Ownership {
     /// The window's.
     Window,
-    /// Another window's, which is read on its own.
+    /// Another window's, which is read on its own. Windows alone lists such.
+    #[cfg(any(test, windows))]
     OtherWindow,
     /// Another program's.
     OtherProgram,
@@ -138,6 +139,7 @@ pub(super) fn walk<R: ElementReader>(
         let clip = clip_within(read.clip, next.clip, read.place);
         for element in read.children.into_iter().take(MOST_CHILDREN) {
             match reader.ownership(&element) {
+                #[cfg(any(test, windows))]
                 Ownership::OtherWindow => continue,
                 Ownership::OtherProgram => {
                     is_all = false;

@@ -59,7 +59,6 @@ impl Operation for Op {
         ),
         platforms: &["linux"],
         example: r#"{"op":"clipboard.paste","input":{"text":"Hello, 世界"},"options":{"foreground":true}}"#,
-        platforms: &["linux"],
         ..INPUT
     };
     type Input = Input;

@@ -38,6 +38,8 @@ const NAMED: &[(&[&str], u32)] = &[
 
 /// `F1`; the others follow.
 const F1: u32 = 0xffbe;
+/// The symbol of F12.
+const F12: u32 = F1 + 11;
 /// The longest chord, in keys.
 const MAX_KEYS: usize = 6;
 
@@ -103,10 +105,7 @@ impl Chord {
 
     /// Refuses what the system does with keys itself.
     fn judge(&self) -> Result<(), Failure> {
-        let has = |symbol: u32| self.modifiers.contains(&KeySymbol(symbol));
-        let is_of_session = has(0xffe3) && has(0xffe9);
-        let ends = |key: KeySymbol| matches!(key.0, 0xff08 | 0xffff) || (F1..F1 + 12).contains(&key.0);
-        if is_of_session && self.key.is_some_and(ends) {
+        if self.is_of_session(cfg!(target_os = "macos")) {
             return Err(Failure::denied(
                 "session-keys",
                 format!("`{}` is of the session: it switches or ends it", self.name),
@@ -114,6 +113,25 @@ impl Chord {
             .at_stage(StageName::Screen));
         }
         Ok(())
+    }
+
+    /// Returns whether it ends or switches the session, or leads to another program, whatever window has the keyboard.
+    fn is_of_session(&self, is_macos: bool) -> bool {
+        const CTRL: u32 = 0xffe3;
+        const ALT: u32 = 0xffe9;
+        const COMMAND: u32 = 0xffeb;
+        const SHIFT: u32 = 0xffe1;
+        let has = |symbol: u32| self.modifiers.contains(&KeySymbol(symbol));
+        let Some(KeySymbol(key)) = self.key else { return false };
+        match key {
+            0xff08 | 0xffff => has(CTRL) && has(ALT),
+            F1..=F12 => has(CTRL) && has(ALT),
+            // macOS: logs out or locks; chooses what to end; switches programs; starts one by its name.
+            0x51 | 0x71 => is_macos && has(COMMAND) && (has(CTRL) || has(SHIFT)),
+            0xff1b => is_macos && has(COMMAND) && has(ALT),
+            0xff09 | 0x20 => is_macos && has(COMMAND),
+            _ => false,
+        }
     }
 
     /// Returns the steps that press it.
@@ -179,6 +197,13 @@ mod tests {
             let failure = Chord::parse(text, "input.keys").expect_err("refused");
             assert_eq!(failure.rule(), Some("session-keys"), "{text}");
         }
+        for text in ["cmd+shift+q", "ctrl+cmd+Q", "cmd+alt+escape", "cmd+tab", "cmd+space"] {
+            let chord = Chord::parse(text, "input.keys").expect("a chord elsewhere");
+            assert!(chord.is_of_session(true), "{text}");
+            assert!(!chord.is_of_session(false), "{text}");
+        }
+        let of_program = Chord::parse("cmd+q", "input.keys").expect("a chord");
+        assert!(!of_program.is_of_session(true), "it ends the program that was judged");
     }
 
     #[test]

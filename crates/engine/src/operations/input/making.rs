@@ -38,6 +38,7 @@ pub(in crate::operations) const INPUT: OperationSpec = OperationSpec {
         "a window (from window.list), an element with its snapshot (from ui.see), or a display; default the primary display",
     ),
     scope: ScopeNeed::DESKTOP,
+    platforms: &[],
     options: &[CommonOption::DryRun],
     timeout_seconds: 60,
     threads: Threads::Blocking,
