@@ -193,6 +193,10 @@ mod tests {
         for text in ["", "ctrl+", "nothing", "a+b", "f13", "ctrl+\n", "ctrl+alt+shift+super+altgr+meta+x"] {
             assert!(Chord::parse(text, "input.keys").is_err(), "{text:?}");
         }
+    }
+
+    #[test]
+    fn chords_that_the_system_takes_are_refused() {
         for text in ["ctrl+alt+f1", "alt+ctrl+delete", "ctrl+alt+shift+backspace"] {
             let failure = Chord::parse(text, "input.keys").expect_err("refused");
             assert_eq!(failure.rule(), Some("session-keys"), "{text}");
