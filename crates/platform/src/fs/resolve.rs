@@ -52,7 +52,7 @@ impl Part {
 }
 
 impl ResolvedPath {
-    /// Resolves an absolute path. On Windows the links are found, but stay in the path.
+    /// Resolves an absolute path. On Windows the links are found, but stay in the path; [`ResolvedPath::real`] has none.
     ///
     /// # Errors
     /// [`FileError::NotFound`], [`FileError::LinkLoop`], and the usual ones.
@@ -91,6 +91,14 @@ impl ResolvedPath {
             }
             part.append_to(&mut resolved.path);
         }
+    }
+
+    /// Returns the path without any link, on Windows too.
+    ///
+    /// # Errors
+    /// [`FileError`], if the path cannot be reached any more.
+    pub fn real(self) -> Result<PathBuf, FileError> {
+        if cfg!(unix) { Ok(self.path) } else { Ok(self.path.canonicalize()?) }
     }
 }
 

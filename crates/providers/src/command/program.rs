@@ -151,9 +151,7 @@ impl<'a> SearchPath<'a> {
         if resolved.links.iter().any(|link| self.is_closed(&link.folder)) {
             return Err("a link inside the folder of a scope leads there, where clients write");
         }
-        // On Windows links stay in a resolved path.
-        let real = if cfg!(unix) { Ok(resolved.path) } else { folder.canonicalize() };
-        let real = real.map_err(|_| "the folder cannot be reached")?;
+        let real = resolved.real().map_err(|_| "the folder cannot be reached")?;
         let stat = Stat::of(&real).ok_or("the folder cannot be reached")?;
         judge_owner(&real, &stat, "the folder can be changed by others")?;
         if self.is_closed(&real) {

@@ -105,7 +105,7 @@ impl Chord {
 
     /// Refuses what the system does with keys itself.
     fn judge(&self) -> Result<(), Failure> {
-        if self.is_of_session(cfg!(target_os = "macos")) {
+        if self.is_of_session(std::env::consts::OS == "macos") {
             return Err(Failure::denied(
                 "session-keys",
                 format!("`{}` is of the session: it switches or ends it", self.name),
