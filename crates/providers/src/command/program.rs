@@ -160,7 +160,7 @@ impl<'a> SearchPath<'a> {
         Ok(())
     }
 
-    /// Returns whether a folder is one of the closed ones, or inside of one. Each folder on the way is looked at once for
+    /// Returns whether a folder is one of the closed ones, or inside of one. Each folder on the way is read once for
     /// each request.
     fn is_closed(&self, folder: &Path) -> bool {
         let mut seen = self.seen.borrow_mut();

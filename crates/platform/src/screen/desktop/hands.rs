@@ -1,4 +1,4 @@
-//! Pointer and keyboard where nothing can be held still: what gets input is looked at once more right before each step, and what is
+//! Pointer and keyboard where nothing can be held still: what gets input is checked once more right before each step, and what is
 //! down is released when a step cannot be made.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -24,7 +24,7 @@ const MOST_CHARACTERS: usize = 256;
 const CHARACTERS_BETWEEN: usize = 16;
 
 /// A point in the system's units of length.
-pub(super) type Place = (f64, f64);
+pub(super) type UnitPoint = (f64, f64);
 
 /// Something that is down.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,7 +38,7 @@ pub(super) enum Pressed {
 /// Who uses pointer and keyboard, as the system says.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Seat {
-    pub pointer: Place,
+    pub pointer: UnitPoint,
     /// Whether a button or a modifier of the devices is down.
     pub is_held: bool,
     pub is_caps_lock: bool,
@@ -52,7 +52,7 @@ pub(super) struct Seat {
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Click {
     button: u8,
-    at: Place,
+    at: UnitPoint,
     count: u8,
 }
 
@@ -88,7 +88,7 @@ impl HandState {
         hand::key(code, false, self.keys())
     }
 
-    /// Releases all that is down, the last first, and goes on where one cannot be.
+    /// Releases all that is down, the last first, and continues where one cannot be.
     fn release_all(&mut self) -> Result<(), String> {
         let mut last = Ok(());
         while let Some(pressed) = self.pressed.pop() {
@@ -145,7 +145,7 @@ impl Servers {
 }
 
 /// What was judged, by which each step is checked again.
-struct Judged<'a> {
+struct JudgedScene<'a> {
     told: &'a [SystemWindow],
     mapping: &'a Mapping,
     scene: &'a InputScene,
@@ -166,7 +166,7 @@ fn act(
         let mapping = monitor.mapping();
         let told = scene.windows.as_deref().unwrap_or_default();
         let id = monitor.id(None);
-        // Those of other displays lie outside of this one.
+        // Those of other displays are outside of this one.
         let described = told.iter().enumerate().map(|(at, told)| told.window(&id, &mapping, at));
         let windows: Vec<Window> = described.collect();
         let bounds = Rect::new(0, 0, mapping.width, mapping.height);
@@ -201,7 +201,7 @@ fn act(
         if Scene::read()? != scene {
             continue;
         }
-        let judged = Judged { told, mapping: &mapping, scene: &judged, latest };
+        let judged = JudgedScene { told, mapping: &mapping, scene: &judged, latest };
         let made = make(state, &steps, &judged, seat.pointer);
         state.last = Some(Instant::now());
         return match made {
@@ -229,8 +229,8 @@ fn idle_ms(seat: &Seat, last: Option<Instant>) -> Option<u64> {
 fn make(
     state: &mut HandState,
     steps: &[InputStep],
-    judged: &Judged<'_>,
-    pointer: Place,
+    judged: &JudgedScene<'_>,
+    pointer: UnitPoint,
 ) -> Result<usize, String> {
     let (mut pointer, mut receiver) = (pointer, &judged.scene.at_pointer);
     let mut points = judged.scene.at_points.iter();
@@ -306,7 +306,7 @@ fn same(now: &Receiver, judged: &Receiver) -> Result<(), String> {
     }
 }
 
-fn same_focus(judged: &Judged<'_>) -> Result<(), String> {
+fn same_focus(judged: &JudgedScene<'_>) -> Result<(), String> {
     if hand::is_secure() {
         return Err("a program reads the keyboard for a secret: only the user types then".to_owned());
     }
@@ -319,7 +319,7 @@ fn same_focus(judged: &Judged<'_>) -> Result<(), String> {
 
 impl Mapping {
     /// Returns the middle of a pixel in the system's units.
-    fn place_of(&self, point: Point) -> Place {
+    fn place_of(&self, point: Point) -> UnitPoint {
         let unit = |at: i32, from: i32, units: u32, pixels: u32| {
             f64::from(from) + (f64::from(at) + 0.5) * f64::from(units) / f64::from(pixels.max(1))
         };
@@ -330,7 +330,7 @@ impl Mapping {
     }
 
     /// Returns the pixel of a point in the system's units.
-    fn pixel_of(&self, (x, y): Place) -> Point {
+    fn pixel_of(&self, (x, y): UnitPoint) -> Point {
         #[expect(
             clippy::cast_possible_truncation,
             reason = "such a cast goes to the nearest number there is"

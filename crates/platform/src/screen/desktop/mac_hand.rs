@@ -12,7 +12,7 @@ use objc2_core_graphics::{
     CGEventType, CGMouseButton, CGPreflightPostEventAccess, CGScrollEventUnit,
 };
 
-use super::hands::{Place, Seat};
+use super::hands::{Seat, UnitPoint};
 use super::system;
 use super::window::SystemWindow;
 use crate::accessibility::{
@@ -83,7 +83,7 @@ pub(super) fn seat() -> Result<Seat, String> {
 }
 
 /// Returns what gets input at a point.
-pub(super) fn receiver_at(windows: &[SystemWindow], (x, y): Place) -> Receiver {
+pub(super) fn receiver_at(windows: &[SystemWindow], (x, y): UnitPoint) -> Receiver {
     #[expect(clippy::cast_possible_truncation, reason = "such a cast goes to the nearest number there is")]
     let point = Point { x: x.floor() as i32, y: y.floor() as i32 };
     told_at((x, y)).map(|told| found(&told, windows, Some(point))).unwrap_or_default()
@@ -115,7 +115,11 @@ fn found(told: &ToldReceiver, windows: &[SystemWindow], point: Option<Point>) ->
 }
 
 /// Has the pointer go somewhere, with a button down or without one.
-pub(super) fn move_to(to: Place, button: Option<u8>, down: impl Iterator<Item = u16>) -> Result<(), String> {
+pub(super) fn move_to(
+    to: UnitPoint,
+    button: Option<u8>,
+    down: impl Iterator<Item = u16>,
+) -> Result<(), String> {
     let kind = match button {
         None => CGEventType::MouseMoved,
         Some(1) => CGEventType::LeftMouseDragged,
@@ -131,7 +135,7 @@ pub(super) fn move_to(to: Place, button: Option<u8>, down: impl Iterator<Item = 
 pub(super) fn button(
     button: u8,
     is_down: bool,
-    at: Place,
+    at: UnitPoint,
     count: u8,
     down: impl Iterator<Item = u16>,
 ) -> Result<(), String> {
@@ -227,7 +231,7 @@ fn source() -> Option<CFRetained<CGEventSource>> {
     CGEventSource::new(CGEventSourceStateID::Private)
 }
 
-fn mouse(kind: CGEventType, (x, y): Place, button: CGMouseButton) -> Result<CFRetained<CGEvent>, String> {
+fn mouse(kind: CGEventType, (x, y): UnitPoint, button: CGMouseButton) -> Result<CFRetained<CGEvent>, String> {
     CGEvent::new_mouse_event(source().as_deref(), kind, CGPoint { x, y }, button).ok_or_else(none)
 }
 
