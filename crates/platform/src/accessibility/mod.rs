@@ -13,6 +13,8 @@ mod atspi;
 mod ax;
 #[cfg(not(any(target_os = "linux", target_os = "macos", windows)))]
 mod none;
+#[cfg(any(target_os = "macos", windows))]
+mod listing;
 #[cfg(any(test, target_os = "macos", windows))]
 mod table;
 #[cfg(any(test, windows))]

@@ -9,6 +9,7 @@ use super::facts::{AxContent, AxFacts};
 use super::names::{action_name, pressing};
 use super::walk::{AxProgram, walk};
 use super::window::{allowed, element_of_window, named};
+use crate::accessibility::listing::listed_window;
 use crate::accessibility::table::ElementTable;
 use crate::accessibility::worker::Worker;
 use crate::accessibility::{
@@ -16,8 +17,7 @@ use crate::accessibility::{
 };
 use crate::libproc;
 use crate::program_error::ProgramError;
-use crate::screen::plain::plain;
-use crate::screen::{Displays, ScreenError, Window};
+use crate::screen::{Displays, Window};
 
 /// How long all of a window may take.
 const WALK: Duration = Duration::from_secs(5);
@@ -192,14 +192,7 @@ impl ElementSource for Ax {
         let pid = window.pid.and_then(|pid| i32::try_from(pid).ok()).filter(|pid| *pid > 0);
         // Without its program it cannot be judged.
         let pid = pid.filter(|_| window.process.is_some()).ok_or_else(nothing)?;
-        let (own, others) = self.displays.windows_of_process(&window.id).map_err(|error| match error {
-            ScreenError::UnknownWindow(_) => nothing(),
-            ScreenError::Timeout(_) => ProgramError::Unresponsive.into(),
-            _ => ProgramError::Lost.into(),
-        })?;
-        if (own.pid, plain(&own.title)) != (window.pid, window.title.clone()) {
-            return Err(nothing());
-        }
+        let (own, others) = listed_window(&self.displays, window)?;
         let places = (named(&own), others.iter().map(named).collect());
         let window = window.clone();
         self.ask(WALK, move |table| read(table, &window, pid, &places))

@@ -6,14 +6,14 @@ use std::time::{Duration, Instant};
 use super::element::{Uia, UiaElement, is_hung, is_within};
 use super::facts::UiaFacts;
 use super::walk::{UiaChildren, UiaProgram, walk_window};
+use crate::accessibility::listing::listed_window;
 use crate::accessibility::table::ElementTable;
 use crate::accessibility::worker::Worker;
 use crate::accessibility::{
     AccessibilityError, Bounds, ElementDetails, ElementSource, ElementTree, Placement, Role, RuntimeId,
 };
 use crate::program_error::ProgramError;
-use crate::screen::plain::plain;
-use crate::screen::{Displays, ScreenError, SystemWindow, Window, use_true_pixels};
+use crate::screen::{Displays, SystemWindow, Window, use_true_pixels};
 use crate::windows::process_birth;
 
 /// How long all of a window may take.
@@ -227,14 +227,7 @@ impl ElementSource for UiaSource {
         let nothing = || AccessibilityError::NoElements(window.id.clone());
         // Without its program it cannot be judged.
         let pid = window.pid.filter(|_| window.process.is_some()).ok_or_else(nothing)?;
-        let (own, _) = self.displays.windows_of_process(&window.id).map_err(|error| match error {
-            ScreenError::UnknownWindow(_) => nothing(),
-            ScreenError::Timeout(_) => ProgramError::Unresponsive.into(),
-            _ => ProgramError::Lost.into(),
-        })?;
-        if (own.pid, plain(&own.title)) != (window.pid, window.title.clone()) {
-            return Err(nothing());
-        }
+        let (own, _) = listed_window(&self.displays, window)?;
         let window = window.clone();
         self.ask(WALK, move |table, client| read(table, client, &window, (&own, pid)))
     }

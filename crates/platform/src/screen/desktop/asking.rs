@@ -54,7 +54,7 @@ impl Servers {
     }
 }
 
-/// Returns a window that stands for the owner of the clipboard, which has none of its own.
+/// Returns the owner of the clipboard as a window, since it has none of its own.
 pub(super) fn owner(pid: Option<u32>, process: Option<String>) -> Window {
     Window {
         pid,

@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const ATTEMPTS: usize = 3;
 /// At most so many characters are typed at once; the rest comes with a later request.
 const MOST_CHARACTERS: usize = 256;
-/// After so many characters it is looked again what has the keyboard.
+/// After so many characters what has the keyboard is checked again.
 const CHARACTERS_BETWEEN: usize = 16;
 
 /// A point in the system's units of length.

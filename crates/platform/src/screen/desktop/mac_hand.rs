@@ -1,4 +1,4 @@
-//! The calls of macOS that use pointer and keyboard (`CGEvent`), and what it says of them. What may get input is asked by the callers.
+//! The calls of macOS that use pointer and keyboard (`CGEvent`), and what it says of them. Callers check what may get input.
 //! None of it has been run.
 
 #![expect(unsafe_code, reason = "some of these calls have no safe wrapper; nothing else is done here")]
@@ -193,7 +193,7 @@ pub(super) fn type_character(character: char) -> Result<(), String> {
         let units = character.encode_utf16(&mut units);
         for is_down in [true, false] {
             let event = CGEvent::new_keyboard_event(source().as_deref(), 0, is_down).ok_or_else(none)?;
-            // SAFETY: the units are there, as many as is told, and are read before the call ends.
+            // SAFETY: the length is that of the units, which live until the call ends.
             unsafe { CGEvent::keyboard_set_unicode_string(Some(&event), units.len() as _, units.as_ptr()) };
             post(&event, 0);
         }

@@ -103,7 +103,7 @@ pub(super) fn shows_menu() -> bool {
     let is_menu = |facts: CFRetained<Facts>| {
         value::<CFNumber>(&facts, "kCGWindowLayer").and_then(|layer| layer.as_i64()) == Some(MENU_LAYER)
     };
-    // Where nothing is told, nothing is known to be closed.
+    // Where macOS gives no list, a menu may be open.
     list.is_none_or(|list| list.iter().any(is_menu))
 }
 

@@ -1,4 +1,4 @@
-//! The calls of macOS for the clipboard. Who may read it is asked by the callers.
+//! The calls of macOS for the clipboard. Callers check who may read it.
 
 use objc2::rc::autoreleasepool;
 use objc2_app_kit::NSPasteboard;
@@ -29,7 +29,7 @@ pub(super) fn bytes(kind: &str) -> Option<Vec<u8>> {
     })
 }
 
-/// Takes the clipboard, and takes off what is there. Returns the number of this change.
+/// Empties the clipboard and becomes its owner. Returns the number of this change.
 pub(super) fn clear() -> i64 {
     autoreleasepool(|_| NSPasteboard::generalPasteboard().clearContents()) as i64
 }
