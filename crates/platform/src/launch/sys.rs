@@ -5,11 +5,15 @@
 
 #![expect(unsafe_code, reason = "the system calls of a launcher have no safe wrapper")]
 
-use std::ffi::CString;
+use std::ffi::{CString, c_int, c_void};
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use nix::libc;
+
+/// The stack of a process that [`vfork`] starts. Only what is used of it takes memory.
+const VFORK_STACK_BYTES: usize = 256 << 10;
 
 /// Which side of a fork this is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,6 +48,38 @@ pub(super) fn fork() -> io::Result<ForkSide> {
     fork_into(0)
 }
 
+/// Starts a process that does `run` and ends, in a copy of this one's memory. Returns its number.
+pub(super) fn fork_and(run: &dyn Fn()) -> io::Result<i32> {
+    match fork()? {
+        ForkSide::Child => {
+            run();
+            exit_now(127)
+        }
+        ForkSide::Parent(pid) => Ok(pid),
+    }
+}
+
+/// Starts a process that does `run` and ends, in this one's memory, of which nothing is copied. Returns its number once it has
+/// executed a program or ended; until then this process stands still. What `run` changes in memory stays changed.
+pub(super) fn vfork_and(run: &dyn Fn()) -> io::Result<i32> {
+    extern "C" fn enter(run: *mut c_void) -> c_int {
+        // SAFETY: it is the address of `run` below, which lives at least as long as the process that called waits.
+        let run = unsafe { *run.cast::<&dyn Fn()>() };
+        // A panic must not unwind out of this function.
+        let _ = catch_unwind(AssertUnwindSafe(run));
+        exit_now(127)
+    }
+    let mut stack = Vec::<u128>::with_capacity(VFORK_STACK_BYTES / size_of::<u128>());
+    let top = stack.spare_capacity_mut().as_mut_ptr_range().end;
+    let argument = (&raw const run).cast_mut().cast::<c_void>();
+    // SAFETY: `enter` gets a stack that nothing else uses, aligned to 16 bytes, and ends without returning. The launcher
+    // has a single thread, which CLONE_VFORK stops until the new process has left this memory.
+    let pid = unsafe {
+        libc::clone(enter, top.cast(), libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD, argument)
+    };
+    if pid < 0 { Err(io::Error::last_os_error()) } else { Ok(pid) }
+}
+
 /// Ends this process at once: no destructor, no handler, nothing written.
 pub(super) fn exit_now(code: i32) -> ! {
     // SAFETY: `_exit` has no requirements, and does not return.
@@ -63,7 +99,7 @@ pub(super) fn reset_signal_handlers() {
                 libc::SYS_rt_sigaction,
                 signal,
                 default.as_ptr(),
-                std::ptr::null_mut::<libc::c_void>(),
+                std::ptr::null_mut::<c_void>(),
                 size_of::<u64>(),
             )
         };
@@ -154,7 +190,7 @@ pub(super) fn landlock_version() -> u32 {
     let version = unsafe {
         libc::syscall(
             libc::SYS_landlock_create_ruleset,
-            std::ptr::null::<libc::c_void>(),
+            std::ptr::null::<c_void>(),
             0_usize,
             CREATE_RULESET_VERSION,
         )

@@ -50,20 +50,19 @@ impl PreparedJob {
             let parent = getpid();
             // At a terminal the pipeline is one group, named by its first process, as in a shell.
             let group = processes.first().copied();
-            match sys::fork().map_err(failed("fork"))? {
-                sys::ForkSide::Child => {
-                    let child = Child { prepared: self, wiring, argv, program, parent, group };
-                    child.become_program(&say, is_awaited.then_some(&wait));
-                }
-                sys::ForkSide::Parent(raw) => {
-                    let pid = Pid::from_raw(raw).ok_or("no process").map_err(failed("fork"))?;
-                    if self.terminal.is_some() {
-                        // Both sides do it, so that it is done before either continues.
-                        let _ = rustix::process::setpgid(Some(pid), Some(group.unwrap_or(pid)));
-                    }
-                    processes.push(pid);
-                }
+            let child = Child { prepared: self, wiring, argv, program, parent, group };
+            // One that waits for others is not waited for.
+            let raw = match is_awaited {
+                true => sys::fork_and(&|| child.become_program(&say, Some(&wait))),
+                false => sys::vfork_and(&|| child.become_program(&say, None)),
+            };
+            let pid =
+                Pid::from_raw(raw.map_err(failed("fork"))?).ok_or("no process").map_err(failed("fork"))?;
+            if self.terminal.is_some() {
+                // Both sides do it, so that it is done before either continues.
+                let _ = rustix::process::setpgid(Some(pid), Some(group.unwrap_or(pid)));
             }
+            processes.push(pid);
         }
         drop((say, wait, pipes));
         self.let_go(if is_awaited { count } else { 0 }, &said, go)?;

@@ -44,6 +44,22 @@ pub(in super::super) fn fork() -> io::Result<ForkSide> {
     forked
 }
 
+/// Starts a process that does `run` and ends. Returns its number.
+pub(in super::super) fn fork_and(run: &dyn Fn()) -> io::Result<i32> {
+    match fork()? {
+        ForkSide::Child => {
+            run();
+            exit_now(127)
+        }
+        ForkSide::Parent(pid) => Ok(pid),
+    }
+}
+
+/// Is for systems on which a process can do without a copy of this one's memory.
+pub(in super::super) fn vfork_and(run: &dyn Fn()) -> io::Result<i32> {
+    fork_and(run)
+}
+
 /// Ends this process at once: no destructor, no handler, nothing written.
 pub(in super::super) fn exit_now(code: i32) -> ! {
     // SAFETY: `_exit` has no requirements, and does not return.
