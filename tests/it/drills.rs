@@ -119,6 +119,13 @@ fn a_history_that_the_disk_refuses_is_not_set_aside() {
     }
 }
 
+// As above.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_the_disk_does_not_record_does_not_begin() {
+    cut("errors", "fdatasync .*/history[.]db-wal$", &["write", "command"]);
+}
+
 #[test]
 fn every_drill_is_run_by_a_test_of_the_set_stress_and_described() {
     let read = |path: &str| fs::read_to_string(repository().join(path)).expect("there");

@@ -38,6 +38,6 @@ mod tests;
 pub use groups::{Group, GroupBy, Groups};
 pub use query::{Entry, Filter, Page, State, query};
 pub use redact::{HANDLE, HandleProblem, NotedSecrets, Redactor, ResolvedText, ScopeSecrets};
-pub use store::{HistoryError, HistoryHandle, HistoryReadError, HistorySettings};
+pub use store::{HistoryError, HistoryHandle, HistoryReadError, HistorySettings, RowSync};
 pub use tail::Tail;
 pub use verify::{Problem, VerifyReport, verify};

@@ -9,6 +9,7 @@ use std::thread::JoinHandle;
 
 use rusqlite::Connection;
 
+use super::EventDraft;
 use super::board::StoreState;
 use super::database::StoreError;
 use super::groups::{GroupBy, Groups, groups};
@@ -19,7 +20,6 @@ use super::redact::ScopeSecrets;
 use super::row::Row;
 use super::rows::{Order, Rows};
 use super::writer::{Writer, serve};
-use super::{EventDraft, Phase};
 use bailiwick_contract::Cancel;
 
 /// How the history is kept.
@@ -44,6 +44,31 @@ pub struct HistoryError(pub String);
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("the history cannot be read: {0}")]
 pub struct HistoryReadError(pub String);
+
+/// A row on its way to the disk. It gets there, too, if this is dropped.
+#[derive(Debug)]
+pub enum RowSync {
+    /// The disk is waited for.
+    Running(tokio::task::JoinHandle<Result<(), HistoryError>>),
+    /// It is where it has to be, or cannot get there.
+    Done(Result<(), HistoryError>),
+}
+
+impl RowSync {
+    /// Waits until it is where it has to be. Can be given up and called again, and gives the same.
+    ///
+    /// # Errors
+    /// When the disk says that it is not there.
+    pub async fn wait(&mut self) -> Result<(), HistoryError> {
+        let synced = match self {
+            Self::Running(task) => task.await,
+            Self::Done(result) => return result.clone(),
+        };
+        let result = synced.unwrap_or_else(|_| Err(HistoryError("its thread has failed".to_owned())));
+        *self = Self::Done(result.clone());
+        result
+    }
+}
 
 /// The way to the store; cheap to clone. With the last clone its thread ends.
 #[derive(Debug, Clone)]
@@ -104,18 +129,26 @@ impl HistoryHandle {
     /// # Errors
     /// When the store cannot be written.
     pub async fn append_async(&self, event: EventDraft) -> Result<(), HistoryError> {
-        if event.has_effect && event.phase == Phase::Received {
-            let history = self.clone();
-            let appended = tokio::task::spawn_blocking(move || history.append(event)).await;
-            return appended.unwrap_or_else(|_| Err(self.gone()));
-        }
+        self.append_unsynced(event).await?.wait().await
+    }
+
+    /// Records an event, which survives this process then. Returns what waits until it is where it has to be.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    pub async fn append_unsynced(&self, event: EventDraft) -> Result<RowSync, HistoryError> {
         let row = self.row(event);
-        debug_assert!(!row.needs_sync(), "syncing waits for the disk");
+        let needs_sync = row.needs_sync();
         let written = match self.link.rows.write_at_once(row, &self.link.orders).await {
             Ok(written) => written,
             Err(answer) => answer.await.unwrap_or_else(|_| Err(self.gone())),
         };
-        written.map(drop)
+        let group = written?;
+        if !needs_sync {
+            return Ok(RowSync::Done(Ok(())));
+        }
+        let history = self.clone();
+        Ok(RowSync::Running(tokio::task::spawn_blocking(move || history.link.log.wait(group))))
     }
 
     /// Takes the secrets out of the words of a command, as a row of the history would show them: for what is kept

@@ -97,10 +97,10 @@ pub enum StandardStreams {
     Terminal,
 }
 
-/// Creates a command ready in the permit's target. Starts nothing.
+/// Creates a command ready in the permit's target, while the row that says so gets to the disk. Starts nothing.
 ///
 /// # Errors
-/// Those of [`CommandRequest::prepare`].
+/// Those of [`CommandRequest::prepare`] and of [`Context::received`].
 pub async fn make_ready(
     cx: &Context,
     permit: &Permit,
@@ -124,7 +124,9 @@ pub async fn make_ready(
         environment,
         has_terminal: attached == StandardStreams::Terminal,
     };
-    let prepared = tokio::task::spawn_blocking(move || request.prepare()).await.map_err(|error| {
+    let preparing = tokio::task::spawn_blocking(move || request.prepare());
+    cx.received().await?;
+    let prepared = preparing.await.map_err(|error| {
         Failure::new(ErrorCode::ExecutionFailed, format!("the command could not be made ready: {error}"))
     })??;
     cx.cancel.check()?;

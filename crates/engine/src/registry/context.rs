@@ -9,9 +9,9 @@ use tokio_util::sync::CancellationToken;
 
 use bailiwick_config::Config;
 use bailiwick_contract::{
-    Caller, Cancel, Capability, Envelope, Failure, Image, Outcome, Progress, ScopeType,
+    Caller, Cancel, Capability, Envelope, ErrorCode, Failure, Image, Outcome, Progress, ScopeType, StageName,
 };
-use bailiwick_history::HistoryHandle;
+use bailiwick_history::{HistoryError, HistoryHandle, RowSync};
 use bailiwick_platform::dirs::Dirs;
 use bailiwick_platform::launch::Launcher;
 use bailiwick_platform::screen::Displays;
@@ -136,6 +136,18 @@ pub struct Request {
     pub is_rollback: bool,
     /// The way in for requests that the operation makes.
     pub submit: Arc<dyn Submit>,
+    /// The row that says that an effect begins, while the disk is waited for.
+    pub row: tokio::sync::Mutex<Option<RowSync>>,
+}
+
+impl Request {
+    /// Creates the failure for an effect that the history cannot record.
+    pub fn unrecorded(error: &HistoryError) -> Failure {
+        Failure::new(ErrorCode::ProviderUnavailable, format!("nothing was done: {error}"))
+            .at_stage(StageName::History)
+            .detail("rule", "no-audit-no-effect")
+            .hint("For the user: `bailiwick status` says what is wrong with the history.")
+    }
 }
 
 /// The surroundings of one request.
@@ -176,6 +188,17 @@ impl Context {
         history: HistoryHandle,
     ) -> Self {
         Self { request, caller, cancel, progress, service, scopes, history, notes: Mutex::default() }
+    }
+
+    /// Waits until the row that says that the effect begins is on the disk.
+    ///
+    /// # Errors
+    /// `provider_unavailable` with the rule `no-audit-no-effect` where it cannot get there.
+    pub async fn received(&self) -> Result<(), Failure> {
+        match self.request.row.lock().await.as_mut() {
+            Some(row) => row.wait().await.map_err(|error| Request::unrecorded(&error)),
+            None => Ok(()),
+        }
     }
 
     /// Returns what commands may do in the folders of a scope: programs write no more than `file.*` may.

@@ -52,6 +52,10 @@ pub trait RunBlocking: Operation {
 
 /// An operation that waits: it runs on the asynchronous threads, and hands what would hold them up to others.
 pub trait RunAsync: Operation {
+    /// Whether it begins before the row that says so is on the disk, and has no effect until [`Context::received`] says that
+    /// it is.
+    const WAITS_FOR_ROW: bool = false;
+
     /// Does it. `permit` holds the judged target, paths and limits.
     fn run(
         cx: &Context,
@@ -219,6 +223,8 @@ pub struct Entry {
     /// How it runs.
     pub run: RunForm,
     attempt: Option<AttemptFunction>,
+    /// See [`RunAsync::WAITS_FOR_ROW`].
+    pub waits_for_row: bool,
     /// How it shows what it would do, if it can.
     pub preview: Option<PreviewFunction>,
     #[cfg(feature = "schemas")]
@@ -250,7 +256,10 @@ impl Entry {
     /// Erases an operation on the asynchronous threads into a row.
     pub const fn asynchronous<O: RunAsync>() -> Self {
         const { assert!(matches!(O::SPEC.threads, Threads::Async | Threads::Held)) };
-        Self::row::<O>(const { &O::SPEC }, None, parse::<O>, RunForm::Async(run_async::<O>), None)
+        let run = RunForm::Async(run_async::<O>);
+        let mut row = Self::row::<O>(const { &O::SPEC }, None, parse::<O>, run, None);
+        row.waits_for_row = O::WAITS_FOR_ROW;
+        row
     }
 
     /// As [`Entry::asynchronous`], of an operation that can show what it would do.
@@ -287,6 +296,7 @@ impl Entry {
             parse,
             run,
             attempt,
+            waits_for_row: false,
             preview: None,
             #[cfg(feature = "schemas")]
             schemas: super::derived::schemas::<O>,

@@ -239,6 +239,12 @@ async fn started(
     }
 }
 
+/// Returns whether an operation itself waits for the row of its effect.
+pub(super) fn waits_for_row(state: &ServiceState, permit: &Permit) -> bool {
+    let entry = state.facts.registry.entry(permit.spec().name);
+    entry.is_some_and(|entry| entry.waits_for_row)
+}
+
 /// Does an operation here if nothing has to be waited for.
 fn attempted(cx: &Context, permit: &Permit) -> Option<Json> {
     let entry = entry_of(cx, permit);

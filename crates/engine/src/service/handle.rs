@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
 use crate::registry::{Request, Submit};
-use bailiwick_contract::{Caller, Envelope, ErrorCode, Failure, Outcome, Progress, StageName, Threads};
+use bailiwick_contract::{Caller, Envelope, ErrorCode, Failure, Outcome, Progress, Threads};
 use bailiwick_history::Phase;
 use bailiwick_policy::{Case, decide, scope_of};
 use bailiwick_providers::approval::Approvals;
@@ -264,7 +264,8 @@ impl Service {
             Origin::Step(batch) => batch,
             Origin::Client | Origin::Rollback => None,
         };
-        let request = Request { id: record.operation_id().to_owned(), batch, is_rollback, submit };
+        let id = record.operation_id().to_owned();
+        let mut request = Request { id, batch, is_rollback, submit, row: Default::default() };
         let permit = match decided {
             Ok(permit) => permit,
             Err(denial) => {
@@ -306,14 +307,18 @@ impl Service {
                 None => return record.refuse(too_many_held()).await,
             },
         };
-        if permit.has_effect()
-            && let Err(error) = record.write(Phase::Received).await
-        {
-            let failure = Failure::new(ErrorCode::ProviderUnavailable, format!("nothing was done: {error}"))
-                .at_stage(StageName::History)
-                .detail("rule", "no-audit-no-effect")
-                .hint("For the user: `bailiwick status` says what is wrong with the history.");
-            return record.refuse(failure).await;
+        if permit.has_effect() {
+            let written = match record.write(Phase::Received).await {
+                Ok(row) if dispatch::waits_for_row(&state, &permit) => {
+                    *request.row.get_mut() = Some(row);
+                    Ok(())
+                }
+                Ok(mut row) => row.wait().await,
+                Err(error) => Err(error),
+            };
+            if let Err(error) = written {
+                return record.refuse(Request::unrecorded(&error)).await;
+            }
         }
         let previews = Arc::clone(&self.previews);
         let permitted = PermittedRequest {

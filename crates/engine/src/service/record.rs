@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use bailiwick_contract::{
     Caller, ContentOrigin, Envelope, ErrorCode, Failure, Image, Json, Outcome, in_scope,
 };
-use bailiwick_history::{EventDraft, HistoryError, HistoryHandle, Phase};
+use bailiwick_history::{EventDraft, HistoryError, HistoryHandle, Phase, RowSync};
 use bailiwick_policy::{Denial, Permit, UntrustedRead};
 
 use super::secrets::RequestSecrets;
@@ -215,9 +215,9 @@ impl Record {
         template
     }
 
-    /// Writes a row as things stand, and waits until it is on disk.
-    pub async fn write(&self, phase: Phase) -> Result<(), HistoryError> {
-        self.history.append_async(EventDraft { phase, ..self.event.clone() }).await
+    /// Writes a row as things stand. Returns what waits until it is on the disk.
+    pub async fn write(&self, phase: Phase) -> Result<RowSync, HistoryError> {
+        self.history.append_unsynced(EventDraft { phase, ..self.event.clone() }).await
     }
 
     /// Ends a request that did not run.

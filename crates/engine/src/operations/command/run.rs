@@ -95,6 +95,8 @@ impl Operation for Op {
 }
 
 impl RunAsync for Op {
+    const WAITS_FOR_ROW: bool = true;
+
     async fn run(
         cx: &Context,
         permit: &Permit,

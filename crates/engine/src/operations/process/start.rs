@@ -69,6 +69,8 @@ impl Operation for Op {
 }
 
 impl RunAsync for Op {
+    const WAITS_FOR_ROW: bool = true;
+
     async fn run(
         cx: &Context,
         permit: &Permit,
