@@ -139,7 +139,9 @@ pub(super) async fn admit(State(guard): State<Arc<Guard>>, mut request: Request,
         Err(AdmissionError::Refused { caller, presented, reason }) => {
             let login = guard.login.as_ref().filter(|_| caller.transport == Transport::Http);
             let login = login.map(|login| login::challenge(&login.url));
-            return guard.refuse(peer.as_ref(), &caller, presented, &reason, login.as_deref()).await;
+            // Boxed, so that what this needs is not moved with every request.
+            let refusal = guard.refuse(peer.as_ref(), &caller, presented, &reason, login.as_deref());
+            return Box::pin(refusal).await;
         }
     };
     let is_post = request.method() == Method::POST;

@@ -36,7 +36,8 @@ pub(super) struct McpEndpoint {
 
 impl McpEndpoint {
     async fn pass_on(&self, request: Request) -> Response {
-        self.rmcp.handle(request).await.map(Body::new)
+        // Boxed, so that a plain call does not move what this would need.
+        Box::pin(self.rmcp.handle(request)).await.map(Body::new)
     }
 }
 

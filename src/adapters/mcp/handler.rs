@@ -177,11 +177,14 @@ impl Handler {
         let gone = context.ct.child_token();
         let patience = patience::of(origin.client.as_deref().or_else(|| user_agent(context)));
         let progress = Progress::default();
-        let Some(token) = context.meta.get_progress_token() else {
-            return Ok(self.run(&backend, &origin, requests, patience, &gone, None).await);
-        };
-        let work = self.run(&backend, &origin, requests, patience, &gone, Some(&progress));
-        Ok(progress::told(work, &progress, token, &context.peer).await)
+        let token = context.meta.get_progress_token();
+        let told = token.is_some().then_some(&progress);
+        // Boxed, since rmcp moves the futures of its handlers from place to place.
+        let work = Box::pin(self.run(&backend, &origin, requests, patience, &gone, told));
+        Ok(match token {
+            Some(token) => progress::told(work, &progress, token, &context.peer).await,
+            None => work.await,
+        })
     }
 
     /// Runs the requests of a call, unless the service stops.
