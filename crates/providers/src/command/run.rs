@@ -199,6 +199,7 @@ impl Run {
         let ended = ended.transpose().map_err(|error| not_started(&error))?;
         let has_failed = !timed_out && ended.as_ref().is_some_and(|ended| ended.exit_code != Some(0));
         let warnings = match self.review.take() {
+            Some(review) if !review.reads_disk() => review.finish(has_failed),
             Some(review) => {
                 tokio::task::spawn_blocking(move || review.finish(has_failed)).await.unwrap_or_default()
             }

@@ -40,6 +40,11 @@ impl Review {
         self.of_failure.extend(warning);
     }
 
+    /// Returns whether the disk is read to finish it.
+    pub const fn reads_disk(&self) -> bool {
+        self.left.is_some()
+    }
+
     /// Returns what a person should know before Git is used here again, and what may have made the command fail: a
     /// sentence each.
     pub fn finish(self, has_failed: bool) -> Vec<String> {
