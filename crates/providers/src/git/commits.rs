@@ -8,7 +8,7 @@ use serde::Serialize;
 use bailiwick_contract::{ErrorCode, Failure};
 
 use super::status::whole;
-use super::{Fields, Git, GitCall, Hash, Revision, lossy};
+use super::{Fields, Git, GitCall, Hash, Revision, iso_time, lossy};
 
 /// What is printed of a commit, a NUL after each field.
 const FORMAT: &str = "--format=tformat:%H%x00%P%x00%an%x00%ae%x00%aI%x00%cn%x00%ce%x00%cI%x00%D%x00%s%x00%b";
@@ -116,6 +116,7 @@ pub async fn log(git: &Git, request: &LogRequest) -> Result<Vec<Commit>, Failure
 impl Commit {
     fn of(fields: &[&[u8]]) -> Self {
         let text = |at: usize| fields.get(at).map(|field| lossy(field)).unwrap_or_default();
+        let time = |at: usize| fields.get(at).map(|field| iso_time(field)).unwrap_or_default();
         let list = |text: &str, between: &str| -> Vec<String> {
             text.split(between).filter(|part| !part.is_empty()).map(str::to_owned).collect()
         };
@@ -123,9 +124,9 @@ impl Commit {
             hash: text(0),
             parents: list(&text(1), " "),
             author: Person { name: text(2), email: text(3) },
-            authored_at: text(4),
+            authored_at: time(4),
             committer: Person { name: text(5), email: text(6) },
-            committed_at: text(7),
+            committed_at: time(7),
             refs: list(&text(8), ", "),
             subject: text(9),
             body: text(10).trim_end().to_owned(),

@@ -20,7 +20,7 @@ pub use commits::{Commit, LogRequest, Person, head, log, resolve, touches_scope}
 pub use difference::{
     ChangedFile, Counts, DiffRange, Patch, changed_files, conflict_markers, patch, sections,
 };
-pub use parse::{Fields, Hash, lossy};
+pub use parse::{Fields, Hash, iso_time, lossy};
 pub use record::{Identity, StagedTree, end_merge, hooks, identity, merge_heads, record, staged_tree};
 pub use repository::{Repository, RepositoryPath};
 pub use revision::Revision;

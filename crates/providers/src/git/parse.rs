@@ -34,3 +34,30 @@ pub type Hash = String;
 pub fn lossy(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
+
+/// Returns a time in Git's strict ISO form. Its zone is `Z` for UTC, for which Git before 2.45 writes `+00:00`.
+pub fn iso_time(bytes: &[u8]) -> String {
+    let text = lossy(bytes);
+    match text.strip_suffix("+00:00") {
+        Some(time) => format!("{time}Z"),
+        None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::iso_time;
+
+    #[test]
+    fn utc_is_written_in_one_way() {
+        for (printed, expected) in [
+            ("2026-01-02T03:04:05+00:00", "2026-01-02T03:04:05Z"),
+            ("2026-01-02T03:04:05Z", "2026-01-02T03:04:05Z"),
+            ("2026-01-02T03:04:05+01:00", "2026-01-02T03:04:05+01:00"),
+            ("2026-01-02T03:04:05-10:00", "2026-01-02T03:04:05-10:00"),
+            ("", ""),
+        ] {
+            assert_eq!(iso_time(printed.as_bytes()), expected);
+        }
+    }
+}

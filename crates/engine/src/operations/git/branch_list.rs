@@ -1,7 +1,7 @@
 //! `git.branch_list`: the branches, and how each stands to the one that it follows.
 
 use crate::registry::prelude::*;
-use bailiwick_providers::git::{GitCall, lossy, whole};
+use bailiwick_providers::git::{GitCall, iso_time, lossy, whole};
 use bailiwick_providers::search::OutputBudget;
 
 use super::open::{open, top};
@@ -141,7 +141,7 @@ fn entry(row: &[u8], is_whole: bool) -> Option<BranchEntry> {
         remote,
         upstream,
         track,
-        committed_at: if is_whole { committed_at } else { String::new() },
+        committed_at: if is_whole { iso_time(committed_at.as_bytes()) } else { String::new() },
         subject: if is_whole { subject } else { String::new() },
     })
 }
