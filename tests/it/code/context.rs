@@ -120,7 +120,7 @@ async fn a_merge_that_is_not_done_and_a_detached_head_are_told() {
     scope.git("app", &["checkout", "-q", "-b", "other", "HEAD~1"]);
     scope.write("app/a.txt", "otherwise\n");
     scope.git("app", &["commit", "-q", "-a", "-m", "other"]);
-    let _ = crate::git::person_git(&scope.path("app"), &["merge", "main"]);
+    let _ = scope.person_git("app", &["merge", "main"]);
     let data = scope.data(ask()).await;
     assert_eq!(data["git"]["inProgress"], "merge", "{data:#}");
     assert_eq!(data["git"]["conflicted"], 1);

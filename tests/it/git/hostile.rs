@@ -6,7 +6,7 @@ use bailiwick::platform::fs::modes::set_mode;
 use bailiwick::platform::paths::HAS_DRIVES;
 use serde_json::json;
 
-use super::scope::{GitScope, person_git, reads, sandboxes, written};
+use super::scope::{GitScope, reads, sandboxes, written};
 use crate::system::{Need, lacks};
 
 /// Settings that make Git run a program, `PROGRAM` in their values.
@@ -99,7 +99,7 @@ async fn no_read_runs_a_program_that_a_repository_names() {
         let world = GitScope::new("app", json!({"sandbox": sandbox}));
         hostile(&world);
         // That the marks would be seen: the same repository, read by Git as it is.
-        person_git(&world.path("app"), &["status"]);
+        world.person_git("app", &["status"]);
         assert!(world.ran(), "plain Git runs nothing of this repository, so the test would prove nothing");
         // Git is asked by code.context, too, which reads manifests and scripts besides.
         world.write("app/Makefile", "X := $(shell touch ../canary)\nall:\n\ttouch ../canary\n");
@@ -140,10 +140,8 @@ async fn stage_and_commit(world: &GitScope) {
     world.data(stage("c.txt")).await;
     world.data(json!({"op": "git.commit", "input": {"message": "three"}})).await;
     assert!(!world.ran(), "git.commit ran a program");
-    let subject = person_git(
-        &world.path("app"),
-        &["-c", "core.pager=cat", "log", "-1", "--format=%s", "--no-show-signature"],
-    );
+    let subject =
+        world.person_git("app", &["-c", "core.pager=cat", "log", "-1", "--format=%s", "--no-show-signature"]);
     assert_eq!(String::from_utf8_lossy(&subject.stdout).trim(), "three");
 }
 
@@ -166,7 +164,7 @@ async fn a_submodule_runs_nothing_either() {
     }
     world.write("app/library/.gitattributes", "* filter=x diff=x\n");
     world.write("app/library/a.txt", "changed in the submodule\n");
-    person_git(&world.path("app"), &["status"]);
+    world.person_git("app", &["status"]);
     assert!(world.ran(), "plain Git runs nothing of this submodule, so the test would prove nothing");
     for read in reads() {
         world.data(read.clone()).await;
@@ -199,14 +197,14 @@ async fn what_is_missing_is_not_fetched_by_a_program() {
         world.git("app", &["config", name, &value]);
     }
     // The first commit's content is gone.
-    let blob = person_git(&world.path("app"), &["rev-parse", "HEAD~1:a.txt"]);
+    let blob = world.person_git("app", &["rev-parse", "HEAD~1:a.txt"]);
     let blob = String::from_utf8_lossy(&blob.stdout).trim().to_owned();
     let object = world.path(&format!("app/.git/objects/{}/{}", &blob[..2], &blob[2..]));
     // Git makes it read-only, which keeps it there on some systems.
     set_mode(&object, 0o644).expect("the object is there");
     fs::remove_file(object).expect("it is ours");
     let show = json!({"op": "git.diff", "input": {"from": "HEAD~1", "to": "HEAD"}});
-    person_git(&world.path("app"), &["-c", "core.pager=cat", "diff", "HEAD~1", "HEAD"]);
+    world.person_git("app", &["-c", "core.pager=cat", "diff", "HEAD~1", "HEAD"]);
     assert!(world.ran(), "plain Git fetches nothing here, so the test would prove nothing");
     assert_eq!(world.code(show).await, "execution_failed");
     assert!(!world.ran(), "a missing object was fetched by a program of the repository");

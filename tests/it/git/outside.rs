@@ -7,7 +7,7 @@ use bailiwick::platform::fs::remove_tree;
 use bailiwick::platform::paths::HAS_DRIVES;
 use serde_json::{Value, json};
 
-use super::scope::{GitScope, person_git, reads, written};
+use super::scope::{GitScope, reads, written};
 use crate::system::{Need, lacks};
 
 /// What must never be in an answer: it is the content, the names and the messages of a repository outside.
@@ -195,7 +195,7 @@ async fn a_scope_in_a_repository_shows_nothing_of_the_rest() {
     assert_eq!(answer["error"]["details"]["rule"], "staged-outside", "{answer:#}");
     assert!(!answer.to_string().contains(SECRET), "{answer:#}");
     let staged = |world: &GitScope| {
-        let output = person_git(&world.path("whole"), &["diff", "--cached", "--name-only", "--no-renames"]);
+        let output = world.person_git("whole", &["diff", "--cached", "--name-only", "--no-renames"]);
         String::from_utf8_lossy(&output.stdout).into_owned()
     };
     assert!(staged(&world).contains("hidden-staged.txt"));

@@ -72,8 +72,13 @@ impl GitScope {
 
     /// Does with Git what the user did before.
     pub fn git(&self, folder: &str, words: &[&str]) {
-        let output = person_git(&self.path(folder), words);
+        let output = self.person_git(folder, words);
         assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+
+    /// Runs Git as [`person_git`] does, with a home of its own beside the scope.
+    pub fn person_git(&self, folder: &str, words: &[&str]) -> std::process::Output {
+        person_git(&self.path("canary-home"), &self.path(folder), words)
     }
 
     /// Makes a repository with two commits, something staged and something changed.
@@ -125,10 +130,9 @@ pub fn written(path: &Path) -> String {
     for_programs(path).display().to_string()
 }
 
-/// Runs Git as a person does, without their settings.
-pub fn person_git(folder: &Path, words: &[&str]) -> std::process::Output {
-    let home = folder.ancestors().find(|it| it.join("home").is_dir()).unwrap_or(folder).join("canary-home");
-    fs::create_dir_all(&home).expect("a folder is made");
+/// Runs Git as a person does, without their settings. `home` is made where it is missing.
+pub fn person_git(home: &Path, folder: &Path, words: &[&str]) -> std::process::Output {
+    fs::create_dir_all(home).expect("a folder is made");
     git_of_the_person()
         .args(["-c", "init.defaultBranch=main", "-c", "protocol.file.allow=always"])
         .args(words)

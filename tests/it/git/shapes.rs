@@ -110,8 +110,7 @@ async fn the_status_is_the_one_that_git_itself_prints() {
     world.git("app", &["mv", "a.txt", "deep/a b.txt"]);
     for (untracked, option) in [("normal", "-unormal"), ("all", "-uall"), ("none", "-uno")] {
         let ours = world.data(json!({"op": "git.status", "options": {"untracked": untracked}})).await;
-        let theirs =
-            super::scope::person_git(&world.path("app"), &["status", "--short", "--branch", "-z", option]);
+        let theirs = world.person_git("app", &["status", "--short", "--branch", "-z", option]);
         let mut theirs: Vec<String> = String::from_utf8_lossy(&theirs.stdout)
             .split('\0')
             .filter(|it| !it.is_empty())
@@ -158,7 +157,7 @@ async fn a_page_after_the_other_gives_the_whole_difference() {
             None => break,
         }
     }
-    let whole = super::scope::person_git(&world.path("app"), &["diff", "--cached", "--", "many"]);
+    let whole = world.person_git("app", &["diff", "--cached", "--", "many"]);
     assert!(pages > 5, "{pages} pages");
     assert_eq!(patch, String::from_utf8_lossy(&whole.stdout));
 }

@@ -6,7 +6,7 @@ use bailiwick::platform::fs::modes::symlink;
 use bailiwick::platform::fs::remove_tree;
 use serde_json::{Value, json};
 
-use super::scope::{GitScope, person_git, sandboxes, written};
+use super::scope::{GitScope, sandboxes, written};
 use crate::system::{Need, lacks};
 
 fn create(path: &str) -> Value {
@@ -52,7 +52,7 @@ async fn making_and_removing_a_working_tree_runs_nothing_of_the_repository() {
             world.program(&format!("hooks/{hook}"));
             world.program(&format!("app/main/.git/hooks/{hook}"));
         }
-        person_git(&world.path("app/main"), &["worktree", "add", "-q", "--detach", "../plain"]);
+        world.person_git("app/main", &["worktree", "add", "-q", "--detach", "../plain"]);
         assert!(world.ran(), "plain Git runs nothing here, so the test would prove nothing");
         let made = world.send(create("side")).await;
         assert_eq!(made["ok"], true, "{made:#}");
@@ -213,7 +213,7 @@ async fn a_working_tree_that_cannot_be_made_leaves_nothing() {
         let code = world.code(ask).await;
         assert!(["conflict", "path_out_of_scope", "not_found"].contains(&code.as_str()), "{path}: {code}");
     }
-    let branches = person_git(&world.path("app/main"), &["branch", "--list", "fix"]);
+    let branches = world.person_git("app/main", &["branch", "--list", "fix"]);
     assert!(branches.stdout.is_empty(), "a branch was left");
     assert!(!world.path("outside").exists());
     // The branch that is checked out in the main working tree.

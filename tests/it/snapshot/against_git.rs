@@ -32,7 +32,7 @@ fn lines_are_counted_as_git_counts_them_over_many_edits() {
         texts.push(text);
     }
     let git = |words: &[&str]| {
-        let output = person_git(&world.path("."), words);
+        let output = person_git(&world.beside("canary-home"), &world.path("."), words);
         assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
         output.stdout
     };
