@@ -314,8 +314,19 @@ async fn repositories_beyond_those_that_are_held_by_name_are_read_only() {
     for number in 0..40 {
         person(&host.path(""), &["init", "-q", &format!("r{number}")]);
     }
-    // Git keeps its refs there in a form for which nothing can be in.
-    person(&host.path(""), &["init", "-q", "--ref-format=reftable", "r40"]);
+    // Git keeps its refs there in a form for which nothing can be in. Git before 2.45 makes and reads none.
+    let said = person(&host.path(""), &["init", "-q", "--ref-format=reftable", "r40"]);
+    if !host.path("r40").exists() {
+        assert!(said.contains("unknown option"), "{said}");
+        person(&host.path(""), &["init", "-q", "r40"]);
+        let config =
+            "[core]\n\trepositoryformatversion = 1\n\tbare = false\n[extensions]\n\trefstorage = reftable\n";
+        host.write("r40/.git/config", config);
+        host.write("r40/.git/HEAD", "ref: refs/heads/.invalid\n");
+        fs::remove_dir_all(host.path("r40/.git/refs")).expect("removed");
+        host.write("r40/.git/refs/heads", "this repository uses the reftable format\n");
+        host.write("r40/.git/reftable/tables.list", "");
+    }
     let lines = "for r in r*; do setting >> $r/.git/config; hook $r/.git/hooks; evil $r/.git/evil; \
                  echo evil > $r/.git/commondir; done 2>/dev/null; touch r39/file; cd r39; git add file; \
                  git -c user.name=a -c user.email=a@b commit -qm x && echo done";
