@@ -12,6 +12,7 @@ use std::time::SystemTime;
 use bailiwick::platform::fs::modes::{MetadataExt, PermissionsExt, set_mode, symlink};
 use libtest_mimic::Trial;
 use serde_json::{Value, json};
+use support::access::ReadAccess;
 use support::scope::TestScope;
 use support::service::{TestService, call, data};
 
@@ -53,19 +54,20 @@ pub fn all_below(folder: &Path) -> BTreeMap<PathBuf, Facts> {
     let mut found = BTreeMap::new();
     let mut names: BTreeMap<u64, PathBuf> = BTreeMap::new();
     let mut todo = vec![folder.to_owned()];
-    let mut paths = Vec::new();
+    let mut entries = BTreeMap::new();
+    let mut access = ReadAccess::default();
     while let Some(at) = todo.pop() {
+        access.open(&at);
         for entry in fs::read_dir(&at).expect("it can be read") {
             let path = entry.expect("it can be read").path();
-            if fs::symlink_metadata(&path).expect("it is there").is_dir() {
+            let facts = fs::symlink_metadata(&path).expect("it is there");
+            if facts.is_dir() {
                 todo.push(path.clone());
             }
-            paths.push(path);
+            entries.insert(path, facts);
         }
     }
-    paths.sort();
-    for path in paths {
-        let facts = fs::symlink_metadata(&path).expect("it is there");
+    for (path, facts) in entries {
         let mode = facts.permissions().mode() & 0o7777;
         let below = path.strip_prefix(folder).expect("it is below").to_owned();
         let described = if facts.is_symlink() {
@@ -76,6 +78,7 @@ pub fn all_below(folder: &Path) -> BTreeMap<PathBuf, Facts> {
         } else if facts.is_file() {
             let first = facts.ino();
             let first = names.entry(first).or_insert_with(|| below.clone()).clone();
+            access.open(&path);
             let content = fs::read(&path).expect("it can be read");
             // Git marks objects as used by their time.
             let modified = facts.modified().ok().filter(|_| !below.starts_with(OBJECTS));

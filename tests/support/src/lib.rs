@@ -11,6 +11,7 @@
 #![expect(missing_docs, reason = "names that say it all need no sentence")]
 #![expect(clippy::new_without_default, reason = "`new` makes files; a default value should not")]
 
+pub mod access;
 // Programs on it are those of Linux.
 #[cfg(target_os = "linux")]
 pub mod bus;
