@@ -107,7 +107,7 @@ async fn a_command_of_codex_sees_the_scope_and_little_else() {
     let script = format!(
         "echo made > made.txt; (exec 3<>/dev/tcp/127.0.0.1/{port}) && echo REACHED; \
          cat \"$CODEX_HOME\"/config.toml ~/../../codex/*/config.toml ../person/config.toml ../home/config/config.json; \
-         ls ../other && echo OTHER; env; cat /proc/[0-9]*/environ | tr '\\0' '\\n'; test -s /etc/shadow && echo SHADOW; \
+         ls ../other && echo OTHER; env; cat /proc/[0-9]*/environ | tr '\\0' '\\n'; grep -q . /etc/shadow && echo SHADOW; \
          touch ../outside.txt; true"
     );
     let world = CodexScope::new(runs(&script));
