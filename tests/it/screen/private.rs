@@ -2,13 +2,14 @@
 
 use std::os::unix::net::UnixListener;
 use std::path::Path;
+use std::time::Instant;
 
 use bailiwick::contract::{Caller, Transport};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use support::needs::{lacks_full_sandbox, require_program};
-use support::patience::{eventually, eventually_async, eventually_some};
+use support::patience::{PATIENCE, eventually, eventually_async, eventually_some};
 use support::scope::TestScope;
 use support::screen::XServer;
 use support::service::{TestService, lives};
@@ -68,6 +69,7 @@ pub async fn launch(host: &TestService, script: &str) -> String {
 
 /// Waits for the window of a title, and returns its id.
 pub async fn window(host: &TestService, title: &str, process: &str) -> String {
+    let began = Instant::now();
     loop {
         let listed = host.data(json!({"op": "window.list"})).await;
         let windows = listed["windows"].as_array().expect("windows");
@@ -76,12 +78,18 @@ pub async fn window(host: &TestService, title: &str, process: &str) -> String {
         }
         let read = host.read(process, json!({})).await;
         assert_eq!(read["status"], "running", "{read:#}");
+        assert!(
+            began.elapsed() < *PATIENCE,
+            "a window `{title}`, not within {:?}: {listed:#} {read:#}",
+            *PATIENCE
+        );
         tokio::time::sleep(std::time::Duration::from_millis(20)).await;
     }
 }
 
 /// Returns the line of the element that contains a text, once its program shows it.
 async fn element(host: &TestService, window: &str, text: &str) -> String {
+    let began = Instant::now();
     loop {
         let seen = host.send(json!({"op": "ui.see", "target": window})).await;
         let lines = seen["data"]["elements"].as_array().cloned().unwrap_or_default();
@@ -90,6 +98,7 @@ async fn element(host: &TestService, window: &str, text: &str) -> String {
             let id = line.split(' ').next().expect("an id");
             return format!("{id}@{}", seen["data"]["snapshot"].as_str().expect("a snapshot"));
         }
+        assert!(began.elapsed() < *PATIENCE, "an element {text}, not within {:?}: {seen:#}", *PATIENCE);
         tokio::time::sleep(std::time::Duration::from_millis(20)).await;
     }
 }
