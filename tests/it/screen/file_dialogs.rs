@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::private::{create, launch, scope, window};
 use super::scope::refusal;
 use support::needs::lacks_full_sandbox;
+use support::patience::eventually_some;
 use support::service::TestService;
 
 /// Opens a file, and saves what it has read twice; each by a dialog, with a line of what came of it.
@@ -47,15 +48,12 @@ Gtk.main()
 /// Waits for the dialog of a title, and returns its snapshot.
 pub async fn dialog(host: &TestService, title: &str, process: &str) -> String {
     let shown = window(host, title, process).await;
-    loop {
+    eventually_some(&format!("the dialog `{title}` is listed"), async || {
         let listed = host.send(json!({"op": "dialog.list", "target": shown})).await;
-        let dialogs = listed["data"]["dialogs"].as_array().cloned().unwrap_or_default();
-        let found = dialogs.iter().find(|it| it["window"] == shown);
-        if let Some(snapshot) = found.and_then(|it| it["snapshot"].as_str()) {
-            return snapshot.to_owned();
-        }
-        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
-    }
+        let dialogs = listed["data"]["dialogs"].as_array()?;
+        Some(dialogs.iter().find(|it| it["window"] == shown)?["snapshot"].as_str()?.to_owned())
+    })
+    .await
 }
 
 pub fn file(snapshot: &str, path: &str, mode: &str) -> Value {
@@ -113,15 +111,13 @@ async fn files_are_opened_and_saved_by_dialogs_and_only_those_of_the_scope() {
     assert_eq!(answer, json!({"button": "\"Save\"", "effect": "partial"}));
     assert_eq!(std::fs::read_to_string(host.path("old.txt")).expect("it is there"), "old");
     let shown = window(&host, "Save it again", &process).await;
-    let question = loop {
+    let question = eventually_some("the question whether to replace is listed", async || {
         let listed = host.data(json!({"op": "dialog.list", "target": shown})).await;
         let dialogs = listed["dialogs"].as_array().expect("dialogs");
-        let found = dialogs.iter().find(|it| it["window"] != shown && it["snapshot"].is_string());
-        if let Some(found) = found {
-            break found["snapshot"].as_str().expect("a snapshot").to_owned();
-        }
-        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
-    };
+        let found = dialogs.iter().find(|it| it["window"] != shown && it["snapshot"].is_string())?;
+        Some(found["snapshot"].as_str()?.to_owned())
+    })
+    .await;
     let other = host.send(file(&question, "new.txt", "save")).await;
     assert_eq!(refusal(&other).0, "unsupported_action", "{other:#}");
     host.data(json!({"op": "dialog.press", "target": question, "input": {"button": "Replace"}})).await;

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::private;
 use support::desktop::Desktop;
 use support::needs::{lacks_full_sandbox, require_program};
-use support::patience::eventually;
+use support::patience::{eventually, eventually_some};
 use support::scope::TestScope;
 use support::service::TestService;
 use support::temporary::TemporaryFolder;
@@ -148,10 +148,10 @@ Gtk.main()
 
 /// Waits for the icon of a process, and returns it.
 async fn icon(host: &TestService, process: &str) -> Value {
-    loop {
+    eventually_some("an icon is listed", async || {
         let listed = list(host).await;
         if let Some(icon) = listed["data"]["icons"].as_array().and_then(|icons| icons.first()) {
-            return icon.clone();
+            return Some(icon.clone());
         }
         let read = host.read(process, json!({})).await;
         assert_eq!(
@@ -159,8 +159,9 @@ async fn icon(host: &TestService, process: &str) -> Value {
             (&json!("running"), &json!(true)),
             "{read:#} {listed:#}"
         );
-        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
-    }
+        None
+    })
+    .await
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
