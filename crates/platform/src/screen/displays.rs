@@ -123,6 +123,18 @@ impl Displays {
         return self.servers.takes_input();
     }
 
+    /// Returns whether the window manager of an X server has started, and asks it to show that. To be called until it has.
+    ///
+    /// # Errors
+    ///
+    /// [`ScreenError`] has them.
+    pub fn window_manager_answers(&self, display: &str) -> Result<bool, ScreenError> {
+        #[cfg(target_os = "linux")]
+        return self.servers.window_manager_answers(display);
+        #[cfg(not(target_os = "linux"))]
+        return Err(ScreenError::UnknownDisplay(display.to_owned()));
+    }
+
     /// Has a display of an X server name its accessibility bus.
     ///
     /// # Errors

@@ -53,6 +53,10 @@ impl Servers {
         }
     }
 
+    pub(super) fn window_manager_answers(&self, display: &str) -> Result<bool, ScreenError> {
+        self.x11.window_manager_answers(display)
+    }
+
     pub(super) fn name_accessibility_bus(&self, display: &str, bus: &str) -> Result<(), ScreenError> {
         self.x11.name_accessibility_bus(display, bus)
     }

@@ -37,8 +37,12 @@ const TRIES: u32 = 20;
 const PATIENCE: Duration = Duration::from_secs(20);
 /// How long the bus of a display may take until it lists status icons; without it there are none.
 const WATCHER_PATIENCE: Duration = Duration::from_secs(5);
-/// How often it is asked meanwhile.
+/// How long the window manager may take until it answers. It may be first to read all fonts.
+const MANAGER_PATIENCE: Duration = Duration::from_secs(10);
+/// How often the server is asked meanwhile.
 const PAUSE: Duration = Duration::from_millis(2);
+/// How often the window manager is asked.
+const MANAGER_PAUSE: Duration = Duration::from_millis(10);
 /// How long the programs of a display have between being asked to end and being killed.
 const GRACE: Duration = Duration::from_millis(500);
 /// How long their end is waited for after that.
@@ -238,7 +242,9 @@ async fn programs_on(
     let mut others: Vec<Job> = bus_job.into_iter().collect();
     variables.extend([("DISPLAY".into(), id.clone().into()), ("XAUTHORITY".into(), cookie.into())]);
     if let Some(program) = &programs.window_manager {
-        others.push(launch(displays, program, &["--sm-disable".into()], &variables, home).await?);
+        let mut job = launch(displays, program, &["--sm-disable".into()], &variables, home).await?;
+        manager_answers(&mut job, desktop, &id).await;
+        others.push(job);
     }
     let socket = Path::new(X11_SOCKETS).join(format!("X{}", place.number()));
     let access = access(&id, cookie, &socket, bus.as_ref())?;
@@ -340,6 +346,24 @@ async fn answers(server: &mut Job, desktop: &Desktop, id: &str, bus: Option<&Bus
             drop(gone);
             Ok(false)
         }
+    }
+}
+
+/// Waits until the window manager answers, or for a while: what programs show before that could stay hidden.
+async fn manager_answers(manager: &mut Job, desktop: &Desktop, id: &str) {
+    let answered = async {
+        loop {
+            let (displays, id) = (Arc::clone(&desktop.displays), id.to_owned());
+            let asked = spawn_blocking(move || displays.window_manager_answers(&id)).await;
+            if matches!(asked, Ok(Ok(true))) {
+                return;
+            }
+            tokio::time::sleep(MANAGER_PAUSE).await;
+        }
+    };
+    tokio::select! {
+        _ = tokio::time::timeout(MANAGER_PATIENCE, answered) => {}
+        _ = manager.ended() => {}
     }
 }
 

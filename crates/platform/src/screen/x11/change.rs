@@ -1,7 +1,9 @@
 //! Changes of windows, by asking the window manager (EWMH).
 
+use x11rb::connection::Connection as _;
 use x11rb::protocol::xproto::{
-    Atom, AtomEnum, ClientMessageEvent, ConnectionExt as _, EventMask, Window as WindowNumber,
+    Atom, AtomEnum, ClientMessageEvent, ConnectionExt as _, CreateWindowAux, EventMask,
+    Window as WindowNumber, WindowClass,
 };
 
 use super::error::ServerError;
@@ -115,6 +117,40 @@ pub(super) fn has_manager(server: &Server, root: WindowNumber) -> Result<bool, S
         Some(window) => Ok(read(window)? == Some(window)),
         None => Ok(false),
     }
+}
+
+/// Returns whether the window manager handles what it is sent; if it has not shown that yet, asks for a sign of it.
+///
+/// A window manager that starts may read requests and handle them only when something else comes in, as openbox does:
+/// a window stays hidden then. So it is asked again and again.
+pub(super) fn manager_answers(server: &mut Server) -> Result<bool, ServerError> {
+    let Some((root, visual)) = server.roots().first().map(|root| (root.root, root.root_visual)) else {
+        return Ok(false);
+    };
+    let window = match server.asked_about {
+        Some(window) => window,
+        None => {
+            let (window, class) = (server.connection.generate_id()?, WindowClass::INPUT_OUTPUT);
+            let facts = CreateWindowAux::new();
+            server
+                .connection
+                .create_window(0, window, root, 0, 0, 1, 1, 0, class, visual, &facts)?
+                .check()?;
+            server.asked_about = Some(window);
+            window
+        }
+    };
+    let (extents, question) = (server.atoms._NET_FRAME_EXTENTS, server.atoms._NET_REQUEST_FRAME_EXTENTS);
+    let answer = server.connection.get_property(false, window, extents, AtomEnum::CARDINAL, 0, 4)?.reply()?;
+    if answer.value_len > 0 {
+        server.asked_about = None;
+        server.connection.destroy_window(window)?.check()?;
+        return Ok(true);
+    }
+    let to = EventMask::SUBSTRUCTURE_REDIRECT | EventMask::SUBSTRUCTURE_NOTIFY;
+    let message = ClientMessageEvent::new(32, window, question, [0; 5]);
+    server.connection.send_event(false, root, to, message)?.check()?;
+    Ok(false)
 }
 
 pub(super) fn require_manager(server: &Server, root: WindowNumber) -> Result<(), ServerError> {

@@ -49,6 +49,8 @@ x11rb::atom_manager! {
         _NET_DESKTOP_NAMES,
         _NET_SUPPORTED,
         _NET_SUPPORTING_WM_CHECK,
+        _NET_REQUEST_FRAME_EXTENTS,
+        _NET_FRAME_EXTENTS,
         _NET_CLOSE_WINDOW,
         _NET_MOVERESIZE_WINDOW,
         WM_CHANGE_STATE,
@@ -108,6 +110,8 @@ pub(super) struct Server {
     foreseen: RefCell<BTreeMap<WindowNumber, ScreenQueries>>,
     /// What it has done to pointer and keyboard.
     pub input: InputState,
+    /// A window that is never shown, about which the window manager was asked and has not answered yet.
+    pub asked_about: Option<WindowNumber>,
 }
 
 /// A screen of a server, and the monitors on it.
@@ -157,6 +161,7 @@ impl Server {
             alone_for: Duration::ZERO,
             foreseen: RefCell::default(),
             input: InputState::default(),
+            asked_about: None,
         };
         server.screens = server.read_shapes()?;
         server.abilities.part_of_wayland |= server

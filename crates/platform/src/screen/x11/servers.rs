@@ -372,6 +372,11 @@ impl Servers {
         })
     }
 
+    pub(in crate::screen) fn window_manager_answers(&self, display: &str) -> Result<bool, ScreenError> {
+        let (address, _) = self.find(display).ok_or_else(|| self.unknown(display))?;
+        self.kept.with(&address, change::manager_answers)
+    }
+
     pub(in crate::screen) fn name_accessibility_bus(
         &self,
         display: &str,
