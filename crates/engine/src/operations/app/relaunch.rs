@@ -1,7 +1,7 @@
 //! `app.relaunch`: quit a program of a private display, and start it again.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::runtime::Handle;
 use tokio::time::timeout;
@@ -28,6 +28,8 @@ pub struct Op;
 const STARTING: Duration = Duration::from_secs(10);
 /// How long a program at least has to end.
 const SHORTEST: Duration = Duration::from_secs(2);
+/// How often is looked meanwhile whether it asks something.
+const LOOK: Duration = Duration::from_millis(500);
 
 /// Which program.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -98,17 +100,27 @@ impl RunBlocking for Op {
         }
         let mut closed = Vec::new();
         if is_live {
-            let windows: Vec<&Window> = windows.iter().collect();
             judge_closing(cx, permit, &windows.iter().map(|window| window.id.as_str()).collect::<Vec<_>>())?;
-            closed = change(cx, permit, &windows, WindowChange::Close)?.windows;
-            if closed.iter().any(|window| window.dialog.is_some()) {
-                cx.summarize("blocked by a dialog");
-                return Ok(Output { state: "blocked_by_dialog", windows: closed, started: None });
-            }
-            let time = permit.limits().timeout.saturating_sub(STARTING).max(SHORTEST);
-            if !runtime.block_on(ends_within(&process, time)) {
-                cx.summarize("it has not ended");
-                return Ok(Output { state: "running", windows: closed, started: None });
+            closed = change(cx, permit, &windows.iter().collect::<Vec<_>>(), WindowChange::Close)?.windows;
+            let until = Instant::now() + permit.limits().timeout.saturating_sub(STARTING).max(SHORTEST);
+            loop {
+                if closed.iter().any(|window| window.dialog.is_some()) {
+                    cx.summarize("blocked by a dialog");
+                    return Ok(Output { state: "blocked_by_dialog", windows: closed, started: None });
+                }
+                let left = until.saturating_duration_since(Instant::now());
+                if runtime.block_on(ends_within(&process, left.min(LOOK))) {
+                    break;
+                }
+                if left.is_zero() {
+                    cx.summarize("it has not ended");
+                    return Ok(Output { state: "running", windows: closed, started: None });
+                }
+                cx.cancel.check()?;
+                // A program may take its time to ask.
+                for window in &mut closed {
+                    window.dialog = new_dialog(cx, permit, &display, &windows, &window.window);
+                }
             }
             cx.cancel.check()?;
         }
@@ -157,15 +169,35 @@ fn windows(
         return Err(Failure::new(ErrorCode::Conflict, "another program runs on the display, too")
             .hint("Close its windows by app.quit and start it again by app.launch."));
     }
-    let mut listing = cx.service.displays.list().map_err(unavailable)?;
-    listing.windows.retain(|window| window.display == display.id);
-    let apps = apps(permit.screen()?, &listing.windows).apps;
-    let windows: Vec<Window> = apps.into_iter().flat_map(|app| app.windows).collect();
+    let windows = shown_windows(cx, permit, display)?;
     if windows.is_empty() {
         return Err(Failure::new(ErrorCode::UnsupportedAction, "it has no window that this scope shows")
             .hint("process.stop ends it; app.launch starts it again."));
     }
     Ok(windows)
+}
+
+/// Lists the windows on a display that the scope shows.
+fn shown_windows(cx: &Context, permit: &Permit, display: &PrivateDisplay) -> Result<Vec<Window>, Failure> {
+    let mut listing = cx.service.displays.list().map_err(unavailable)?;
+    listing.windows.retain(|window| window.display == display.id);
+    let apps = apps(permit.screen()?, &listing.windows).apps;
+    Ok(apps.into_iter().flat_map(|app| app.windows).collect())
+}
+
+/// Returns a dialog of a window that was not there before.
+fn new_dialog(
+    cx: &Context,
+    permit: &Permit,
+    display: &PrivateDisplay,
+    before: &[Window],
+    owner: &str,
+) -> Option<String> {
+    let is_new = |window: &Window| before.iter().all(|known| known.id != window.id);
+    // A display that cannot be asked any more shows none.
+    let mut windows = shown_windows(cx, permit, display).ok()?.into_iter();
+    let dialog = windows.find(|it| it.mapped && it.owner.as_deref() == Some(owner) && is_new(it));
+    dialog.map(|dialog| dialog.id)
 }
 
 fn is_live(process: &Process) -> bool {
