@@ -28,7 +28,7 @@ pub struct Op;
 const STARTING: Duration = Duration::from_secs(10);
 /// How long a program at least has to end.
 const SHORTEST: Duration = Duration::from_secs(2);
-/// How often is looked meanwhile whether it asks something.
+/// How often it is checked meanwhile whether it asks something.
 const LOOK: Duration = Duration::from_millis(500);
 
 /// Which program.
