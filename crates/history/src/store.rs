@@ -132,7 +132,7 @@ impl HistoryHandle {
         self.append_unsynced(event).await?.wait().await
     }
 
-    /// Records an event, which survives this process then. Returns what waits until it is where it has to be.
+    /// Writes the row of an event, which survives this process from then on. Returns what waits until it is where it has to be.
     ///
     /// # Errors
     /// When the store cannot be written.

@@ -12,7 +12,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use nix::libc;
 
-/// The stack of a process that [`vfork`] starts. Only what is used of it takes memory.
+/// The stack of a process that [`vfork_and`] starts. Only what is used of it takes memory.
 const VFORK_STACK_BYTES: usize = 256 << 10;
 
 /// Which side of a fork this is.

@@ -454,18 +454,12 @@ fn is_node(dir: &Dir, name: &OsStr, now: &Node, then: &Node, times: Times) -> Re
                 Some(_) if is_untouched && now.stat.changed_ns == then.stat.changed_ns && !then.is_fresh => {
                     Ok(true)
                 }
-                Some(content) => {
-                    let has_content = holds(dir, name, content);
-                    let is_same = has_content.and_then(|has_content| {
-                        Ok(has_content
-                            && (times == Times::Any || has_attributes(dir, name, &then.attributes)?))
-                    });
-                    match is_same {
-                        // Who may not read it knows it by its facts.
-                        Err(FileError::Denied) => Ok(is_untouched),
-                        other => other,
-                    }
-                }
+                Some(content) => match holds(dir, name, content) {
+                    // Who may not read it knows it by its facts.
+                    Err(FileError::Denied) => Ok(is_untouched),
+                    Ok(true) if times == Times::Same => has_attributes(dir, name, &then.attributes),
+                    has_content => has_content,
+                },
                 None => Ok(is_untouched),
             }
         }

@@ -117,9 +117,10 @@ impl RunBlocking for Op {
                     return Ok(Output { state: "running", windows: closed, started: None });
                 }
                 cx.cancel.check()?;
-                // A program may take its time to ask.
+                // A program may take its time to ask. A display that cannot be read any more shows no dialog.
+                let now = shown_windows(cx, permit, &display).unwrap_or_default();
                 for window in &mut closed {
-                    window.dialog = new_dialog(cx, permit, &display, &windows, &window.window);
+                    window.dialog = new_dialog(&window.window, &now, &windows);
                 }
             }
             cx.cancel.check()?;
@@ -186,18 +187,10 @@ fn shown_windows(cx: &Context, permit: &Permit, display: &PrivateDisplay) -> Res
 }
 
 /// Returns a dialog of a window that was not there before.
-fn new_dialog(
-    cx: &Context,
-    permit: &Permit,
-    display: &PrivateDisplay,
-    before: &[Window],
-    owner: &str,
-) -> Option<String> {
+fn new_dialog(owner: &str, now: &[Window], before: &[Window]) -> Option<String> {
     let is_new = |window: &Window| before.iter().all(|known| known.id != window.id);
-    // A display that cannot be asked any more shows none.
-    let mut windows = shown_windows(cx, permit, display).ok()?.into_iter();
-    let dialog = windows.find(|it| it.mapped && it.owner.as_deref() == Some(owner) && is_new(it));
-    dialog.map(|dialog| dialog.id)
+    let dialog = now.iter().find(|it| it.mapped && it.owner.as_deref() == Some(owner) && is_new(it))?;
+    Some(dialog.id.clone())
 }
 
 fn is_live(process: &Process) -> bool {
