@@ -11,8 +11,9 @@ use rmcp::model::{
     CallToolRequestParams, ClientCapabilities, ClientResult, ElicitRequest, ElicitRequestParams,
     ElicitResult, ElicitationAction, ElicitationSchema, InputRequest, InputRequiredResult, ServerRequest,
 };
-use rmcp::service::{PeerRequestOptions, RequestContext};
+use rmcp::service::{Peer, PeerRequestOptions, RequestContext};
 use serde_json::Value;
+use tokio_util::sync::CancellationToken;
 
 use bailiwick_contract::Reply;
 
@@ -100,11 +101,11 @@ impl Elicitation {
     }
 
     /// Asks the client of an older revision. `None` where nobody was there, or the client has gone.
-    pub async fn ask(&self, context: &RequestContext<RoleServer>) -> Option<bool> {
+    pub async fn ask(&self, peer: &Peer<RoleServer>, gone: &CancellationToken) -> Option<bool> {
         let options = PeerRequestOptions::with_timeout(ANSWER_LIMIT);
         let asked = async {
             let request = ServerRequest::ElicitRequest(self.request());
-            let handle = context.peer.send_request_with_option(request, options).await.ok()?;
+            let handle = peer.send_request_with_option(request, options).await.ok()?;
             match handle.await_response().await.ok()? {
                 ClientResult::ElicitResult(answer) => verdict(&answer.action),
                 _ => None,
@@ -112,7 +113,7 @@ impl Elicitation {
         };
         tokio::select! {
             answer = asked => answer,
-            () = context.ct.cancelled() => None,
+            () = gone.cancelled() => None,
         }
     }
 }

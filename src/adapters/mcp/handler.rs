@@ -1,7 +1,7 @@
 //! The one handler behind every MCP transport.
 
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use rmcp::model::{
@@ -11,10 +11,10 @@ use rmcp::model::{
     Implementation, InitializeRequestParams, InitializeResult, ListPromptsResult,
     ListResourceTemplatesRequestMethod, ListResourceTemplatesResult, ListResourcesRequestMethod,
     ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProtocolVersion, ReadResourceRequestMethod,
-    ReadResourceRequestParams, ReadResourceResponse, ResourcesCapability, ServerCapabilities, ServerConfig,
-    ServerJsonRpcMessage, ServerResult, Tool, UpdateTaskParams,
+    ReadResourceRequestParams, ReadResourceResponse, RequestId, ResourcesCapability, ServerCapabilities,
+    ServerConfig, ServerJsonRpcMessage, ServerResult, Tool, UpdateTaskParams,
 };
-use rmcp::service::RequestContext;
+use rmcp::service::{Peer, RequestContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 
 use serde_json::{Map, Value};
@@ -59,9 +59,36 @@ pub struct Handler {
 #[derive(Clone)]
 enum HandlerMode {
     /// One caller, fixed when the process began, over [`super::stdio_transport`].
-    Fixed { backend: Arc<Backend>, session: Arc<str>, on_client: Option<Arc<ClientCallback>> },
+    Fixed(Arc<Conversation>),
     /// Each request brings its caller, put there by the HTTP guard.
     PerRequest(Arc<Service>),
+}
+
+/// What the requests of a conversation have in common.
+struct Conversation {
+    backend: Arc<Backend>,
+    session: String,
+    on_client: Option<ClientCallback>,
+    /// Set by `initialize`: a conversation of revision 2026-07-28 has none.
+    client: OnceLock<ConversationClient>,
+}
+
+/// The client of a conversation, as it has said at its beginning.
+struct ConversationClient {
+    name: Option<String>,
+    can_ask: bool,
+    peer: Peer<RoleServer>,
+}
+
+/// What a plain call needs beside what it says.
+struct PlainOrigin {
+    backend: Arc<Backend>,
+    origin: Origin,
+    patience: Duration,
+    /// Cancels it.
+    gone: CancellationToken,
+    /// Who is asked for approval by a request, in an older revision.
+    asked: Option<Peer<RoleServer>>,
 }
 
 /// Where one request goes.
@@ -79,9 +106,9 @@ impl Handler {
         on_client: Option<ClientCallback>,
         shutdown: CancellationToken,
     ) -> Self {
-        let way =
-            HandlerMode::Fixed { backend, session: id::new_id().into(), on_client: on_client.map(Arc::new) };
-        Self { way, shutdown, tasks: Arc::default() }
+        let conversation =
+            Conversation { backend, session: id::new_id(), on_client, client: OnceLock::new() };
+        Self { way: HandlerMode::Fixed(Arc::new(conversation)), shutdown, tasks: Arc::default() }
     }
 
     /// Creates the handler of the HTTP transport.
@@ -92,9 +119,10 @@ impl Handler {
     /// Finds out where a request goes and on whose behalf.
     fn route(&self, context: &RequestContext<RoleServer>) -> Result<Route, ErrorData> {
         match &self.way {
-            HandlerMode::Fixed { backend, session, .. } => {
-                let session = session.to_string();
-                Ok(Route { backend: Arc::clone(backend), owner: session.clone(), session: Some(session) })
+            HandlerMode::Fixed(conversation) => {
+                let session = conversation.session.clone();
+                let backend = Arc::clone(&conversation.backend);
+                Ok(Route { backend, owner: session.clone(), session: Some(session) })
             }
             HandlerMode::PerRequest(service) => {
                 let caller = context
@@ -111,7 +139,9 @@ impl Handler {
 
     /// Passes on what the client calls itself.
     fn hear(&self, client: Option<&str>) {
-        if let (HandlerMode::Fixed { on_client: Some(on_client), .. }, Some(client)) = (&self.way, client) {
+        if let HandlerMode::Fixed(conversation) = &self.way
+            && let (Some(on_client), Some(client)) = (&conversation.on_client, client)
+        {
             on_client(client);
         }
     }
@@ -182,7 +212,9 @@ impl Handler {
         // Boxed, since rmcp moves the futures of its handlers from place to place.
         let work = Box::pin(self.run(&backend, &origin, requests, patience, &gone, told));
         Ok(match token {
-            Some(token) => progress::told(work, &progress, token, &context.peer).await,
+            Some(token) => {
+                progress::told(work, &progress, |notice| notice.send(token.clone(), &context.peer)).await
+            }
             None => work.await,
         })
     }
@@ -209,6 +241,39 @@ impl Handler {
         }
     }
 
+    /// Returns whether the client of a conversation has said at its beginning who it is and what it can do.
+    pub(super) fn has_agreed(&self) -> bool {
+        matches!(&self.way, HandlerMode::Fixed(conversation) if conversation.client.get().is_some())
+    }
+
+    /// Creates what cancels a call, and is cancelled when the service stops.
+    pub(super) fn call_token(&self) -> CancellationToken {
+        self.shutdown.child_token()
+    }
+
+    /// Answers a plain call of a conversation until it is `gone`: rmcp would start two tasks for it.
+    pub(super) async fn answer_line(
+        &self,
+        call: PlainCall,
+        gone: CancellationToken,
+        progress: &Progress,
+    ) -> Vec<u8> {
+        let HandlerMode::Fixed(conversation) = &self.way else { return not_plain(call.id) };
+        let client = conversation.client.get();
+        let name = match client {
+            Some(client) => client.name.clone(),
+            None => call.client.as_ref().and_then(name_of),
+        };
+        let from = PlainOrigin {
+            backend: Arc::clone(&conversation.backend),
+            patience: patience::of(name.as_deref()),
+            origin: Origin { client: name, session: Some(conversation.session.clone()) },
+            gone,
+            asked: client.filter(|client| client.can_ask).map(|client| client.peer.clone()),
+        };
+        self.answer(call, from, progress).await
+    }
+
     /// Answers a plain call over HTTP: rmcp would start four tasks for it. If the answer is not awaited, the call is
     /// cancelled.
     pub async fn answer_plain(
@@ -218,12 +283,22 @@ impl Handler {
         user_agent: Option<String>,
         progress: Progress,
     ) -> Vec<u8> {
-        let PlainCall { id, tool, arguments, is_modern, can_ask, client, progress_token } = call;
-        let HandlerMode::PerRequest(service) = &self.way else {
-            let error = ErrorData::internal_error("calls on this transport are not plain", None);
-            return render::message(&ServerJsonRpcMessage::error(error, Some(id)));
+        let HandlerMode::PerRequest(service) = &self.way else { return not_plain(call.id) };
+        let name = call.client.as_ref().and_then(name_of);
+        let from = PlainOrigin {
+            backend: to_service(service, caller),
+            patience: patience::of(name.as_deref().or(user_agent.as_deref())),
+            origin: Origin { client: name, session: None },
+            gone: CancellationToken::new(),
+            // Without a conversation there is nobody to send a request to.
+            asked: None,
         };
-        let backend = to_service(service, caller);
+        self.answer(call, from, &progress).await
+    }
+
+    async fn answer(&self, call: PlainCall, from: PlainOrigin, progress: &Progress) -> Vec<u8> {
+        let PlainCall { id, tool, arguments, is_modern, can_ask, progress_token, .. } = call;
+        let PlainOrigin { backend, origin, patience, gone, asked } = from;
         let mut is_whole = tools::asks_for_all(&arguments);
         let mut requests = match Self::requests(&tool, arguments, &backend).await {
             Ok(requests) => requests,
@@ -232,16 +307,21 @@ impl Handler {
         for envelope in requests.iter_mut().flatten() {
             is_whole |= tools::take_detail(envelope);
         }
-        let origin = Origin { client: client.as_ref().and_then(name_of), session: None };
-        let patience = patience::of(origin.client.as_deref().or(user_agent.as_deref()));
-        let told = progress_token.is_some().then_some(&progress);
-        let gone = CancellationToken::new();
+        let told = progress_token.is_some().then_some(progress);
         // One question in a call, about its only request.
-        let may_ask = can_ask && requests.as_ref().is_ok_and(|requests| requests.len() == 1);
+        let is_one = requests.as_ref().is_ok_and(|requests| requests.len() == 1);
+        let again = (is_one && asked.is_some()).then(|| requests.clone());
         let mut reply = self.run(&backend, &origin, requests, patience, &gone, told).await;
+        let may_ask = is_one && (can_ask || asked.is_some());
         if let Some(question) = may_ask.then(|| Elicitation::of(&reply)).flatten() {
-            let result = ServerResult::InputRequiredResult(question.required());
-            return render::message(&ServerJsonRpcMessage::response(result, id));
+            let (Some(peer), Some(again)) = (asked, again) else {
+                let result = ServerResult::InputRequiredResult(question.required());
+                return render::message(&ServerJsonRpcMessage::response(result, id));
+            };
+            if let Some(accepted) = question.ask(&peer, &gone).await {
+                let _ = backend.answer_in_client(&question.ticket, accepted).await;
+                reply = self.run(&backend, &origin, again, patience, &gone, told).await;
+            }
         }
         tools::name_fields(&tool, &mut reply);
         render::answer(reply, form(is_whole), is_modern, id)
@@ -322,7 +402,12 @@ impl ServerHandler for Handler {
         let mut result = self.negotiate_initialize(&request)?;
         // What was agreed counts from now on, not what was asked for.
         request.protocol_version = result.protocol_version.clone();
-        self.hear(name_of(&request.client_info).as_deref());
+        let name = name_of(&request.client_info);
+        self.hear(name.as_deref());
+        if let HandlerMode::Fixed(conversation) = &self.way {
+            let can_ask = elicitation::can_ask(&request.capabilities);
+            let _ = conversation.client.set(ConversationClient { name, can_ask, peer: context.peer.clone() });
+        }
         context.peer.set_peer_info(request);
         let offer = self.offer(&context).await?;
         result.capabilities.resources = resources_of(&offer);
@@ -386,8 +471,8 @@ impl ServerHandler for Handler {
                 return Ok(question.required().into());
             }
             // Without a conversation there is nobody to send a request to.
-            if matches!(self.way, HandlerMode::Fixed { .. })
-                && let Some(accepted) = question.ask(&context).await
+            if matches!(self.way, HandlerMode::Fixed(_))
+                && let Some(accepted) = question.ask(&context.peer, &context.ct).await
             {
                 let _ = self.route(&context)?.backend.answer_in_client(&question.ticket, accepted).await;
                 reply = self.submit(again, &context).await?;
@@ -405,7 +490,7 @@ impl ServerHandler for Handler {
         let Route { backend, owner, .. } = self.route(&context)?;
         let task = self.tasks.get(&request.task_id, &owner)?;
         // Over HTTP the guard has just looked at the token.
-        if matches!(self.way, HandlerMode::Fixed { .. }) && backend.offer().await.scopes.is_empty() {
+        if matches!(self.way, HandlerMode::Fixed(_)) && backend.offer().await.scopes.is_empty() {
             let message = "no scope is open to this caller any more: its token was revoked or has expired";
             return Err(ErrorData::invalid_request(message, None));
         }
@@ -544,6 +629,12 @@ impl ServerHandler for Handler {
 /// Leads to a service, on behalf of a caller whose token the guard has just looked at.
 fn to_service(service: &Arc<Service>, caller: Caller) -> Arc<Backend> {
     Arc::new(Backend::Embedded(EmbeddedService { service: Arc::clone(service), caller, keys: None }))
+}
+
+/// Returns the answer to a plain call that came on a transport of the other kind.
+fn not_plain(id: RequestId) -> Vec<u8> {
+    let error = ErrorData::internal_error("calls on this transport are not plain", None);
+    render::message(&ServerJsonRpcMessage::error(error, Some(id)))
 }
 
 const fn form(is_whole: bool) -> Form {

@@ -7,6 +7,8 @@ mod answer;
 mod elicitation;
 mod handler;
 mod instructions;
+mod line_calls;
+mod line_output;
 mod patience;
 mod plain_call;
 mod progress;

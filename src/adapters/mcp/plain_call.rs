@@ -1,4 +1,4 @@
-//! Calls of tools over HTTP that need nothing of rmcp: neither its checks of headers beyond those here, nor tasks.
+//! Calls of tools that need nothing of rmcp: neither its checks of headers beyond those here, nor tasks.
 //!
 //! What is read here rmcp would take, and answer in the same way; everything else is left to it.
 
@@ -19,17 +19,37 @@ pub struct PlainCall {
     pub(super) arguments: Map<String, Value>,
     /// Whether the client speaks revision 2026-07-28.
     pub(super) is_modern: bool,
-    /// Whether it can ask its user, and send the call again with the answer.
+    /// Whether it says that it can ask its user, and send the call again with the answer.
     pub(super) can_ask: bool,
-    /// What the client calls itself.
+    /// What the client calls itself, where it says so in the call.
     pub(super) client: Option<Implementation>,
     /// What notifications of progress are to carry.
     pub progress_token: Option<Value>,
 }
 
 impl PlainCall {
-    /// Reads a message as a plain call. `None` for everything that is for rmcp to judge.
+    /// Reads a message over HTTP as a plain call. `None` for everything that is for rmcp to judge.
     pub fn read(headers: &HeaderMap, message: Value) -> Option<Self> {
+        Self::read_if(message, |meta, tool| is_modern(headers, meta, tool))
+    }
+
+    /// Reads a message of a conversation as a plain call. `None` for everything that is for rmcp to judge.
+    ///
+    /// `has_agreed` says whether the conversation began with `initialize`, and so is of an older revision.
+    pub(super) fn read_line(message: Value, has_agreed: bool) -> Option<Self> {
+        Self::read_if(message, |meta, _| {
+            if has_agreed {
+                let is_silent = ![VERSION, CAPABILITIES, CLIENT].iter().any(|name| meta.contains_key(*name));
+                return is_silent.then_some(false);
+            }
+            (meta.get(VERSION)? == ProtocolVersion::V_2026_07_28.as_str()).then_some(true)
+        })
+    }
+
+    fn read_if(
+        message: Value,
+        is_modern: impl FnOnce(&Map<String, Value>, &str) -> Option<bool>,
+    ) -> Option<Self> {
         let Value::Object(mut message) = message else { return None };
         let (method, id) = (message.remove("method")?, message.remove("id")?);
         let Value::Object(mut params) = message.remove("params")? else { return None };
@@ -54,7 +74,7 @@ impl PlainCall {
         if !params.is_empty() {
             return None;
         }
-        let is_modern = is_modern(headers, &meta, &tool)?;
+        let is_modern = is_modern(&meta, &tool)?;
         let mut can_ask = false;
         if is_modern {
             let capabilities = decoded::<ClientCapabilities>(&mut meta, CAPABILITIES)??;
@@ -81,7 +101,7 @@ const CLIENT: &str = "io.modelcontextprotocol/clientInfo";
 const LEGACY: &[ProtocolVersion] =
     &[ProtocolVersion::V_2025_03_26, ProtocolVersion::V_2025_06_18, ProtocolVersion::V_2025_11_25];
 
-/// Returns whether a call is one of revision 2026-07-28, if headers and body agree.
+/// Returns whether a call over HTTP is one of revision 2026-07-28, if headers and body agree.
 fn is_modern(headers: &HeaderMap, meta: &Map<String, Value>, tool: &str) -> Option<bool> {
     let only = |name: &str| -> Option<Option<&str>> {
         let mut values = headers.get_all(name).iter();

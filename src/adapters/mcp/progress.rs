@@ -18,43 +18,58 @@ const INTERVAL: Duration = Duration::from_secs(1);
 /// How long an answer waits for a notification that is on its way, so that none comes after the answer.
 const LAST_WORD: Duration = Duration::from_millis(250);
 
-/// Returns what is told after a while: for how long it runs, and what it says about itself.
-fn told_after(elapsed: Duration, progress: &Progress) -> (f64, String) {
-    let said = progress.said().unwrap_or_else(|| format!("running, {} s", elapsed.as_secs()));
-    ((elapsed.as_secs_f64() * 10.0).round() / 10.0, said)
+/// Says of a request that it is in the works: for how long, in seconds, and what it says about itself.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Notice {
+    seconds: f64,
+    said: String,
 }
 
-/// Writes a notification of progress for a transport without rmcp.
+impl Notice {
+    fn new(elapsed: Duration, progress: &Progress) -> Self {
+        let said = progress.said().unwrap_or_else(|| format!("running, {} s", elapsed.as_secs()));
+        Self { seconds: (elapsed.as_secs_f64() * 10.0).round() / 10.0, said }
+    }
+
+    /// Returns the notification for a transport without rmcp.
+    pub fn to_message(&self, token: &Value) -> String {
+        let params = json!({"progressToken": token, "progress": self.seconds, "message": self.said});
+        json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": params}).to_string()
+    }
+
+    /// Sends the notification through rmcp. That the client is gone is noticed by the transport.
+    pub async fn send(self, token: ProgressToken, peer: &Peer<RoleServer>) {
+        let notification = ProgressNotificationParam::new(token, self.seconds).with_message(self.said);
+        let _ = peer.notify_progress(notification).await;
+    }
+}
+
+/// Writes a notification of progress for HTTP.
 pub(in super::super) fn progress_message(elapsed: Duration, progress: &Progress, token: &Value) -> String {
-    let (seconds, said) = told_after(elapsed, progress);
-    let params = json!({"progressToken": token, "progress": seconds, "message": said});
-    json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": params}).to_string()
+    Notice::new(elapsed, progress).to_message(token)
 }
 
 /// Waits for the work, and meanwhile shows the client what is on the board.
-pub(super) async fn told<T>(
+pub(super) async fn told<T, S: Future>(
     work: impl Future<Output = T>,
     progress: &Progress,
-    token: ProgressToken,
-    peer: &Peer<RoleServer>,
+    send: impl Fn(Notice) -> S,
 ) -> T {
     let began = Instant::now();
     let mut work = std::pin::pin!(work);
     loop {
         tokio::select! {
+            biased;
             done = &mut work => return done,
             () = tokio::time::sleep(INTERVAL) => {}
         }
-        let (seconds, said) = told_after(began.elapsed(), progress);
-        let notification = ProgressNotificationParam::new(token.clone(), seconds).with_message(said);
-        let mut sending = std::pin::pin!(peer.notify_progress(notification));
+        let mut sending = std::pin::pin!(send(Notice::new(began.elapsed(), progress)));
         tokio::select! {
             done = &mut work => {
                 // A client that is gone, or does not read, is not waited for.
                 let _ = timeout(LAST_WORD, sending).await;
                 return done;
             }
-            // That the client is gone is noticed by the transport.
             _ = &mut sending => {}
         }
     }

@@ -67,7 +67,8 @@ where
     let stop = shutdown.child_token();
     let backend = Arc::new(backend);
     let handler = Handler::fixed(Arc::clone(&backend), on_client, stop.clone());
-    let transport = StdioTransport::new(input, output, CloseHook { after: CLOSE_TIMEOUT, stop });
+    let closing = CloseHook { after: CLOSE_TIMEOUT, stop };
+    let transport = StdioTransport::new(handler.clone(), input, output, closing);
     // rmcp cancels the token that it is given when the conversation ends.
     let begun = handler.serve_with_ct(transport, shutdown.child_token()).await;
     let is_cancelled = matches!(begun, Err(ServerInitializeError::Cancelled));

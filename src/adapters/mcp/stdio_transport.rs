@@ -1,12 +1,12 @@
 //! MCP over lines: bounded lines, errors for unreadable ones, batches, and back-pressure.
 //!
-//! rmcp starts a task for every message that it is given, so this transport gives it no more than a bounded
-//! number at a time, and reads on only while the answers are being read.
+//! Plain calls are answered here: at once where nothing has to be waited for, else in a task of their own. rmcp gets the
+//! rest, and starts a task for every message. Of both there is a bounded number at a time, and this transport reads on
+//! only while the answers are being read.
 
 use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use rmcp::model::{
@@ -16,36 +16,53 @@ use rmcp::model::{
 use rmcp::transport::Transport;
 use rmcp::{ErrorData, RoleServer};
 use serde_json::Value;
-use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
-use tokio::sync::{Mutex, Notify, OwnedSemaphorePermit, Semaphore};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 
 use bailiwick_contract::json::check_unambiguous;
 
 use super::super::lines::{Line, LineReader, MAX_LINE_BYTES};
-use super::request_ids::RequestIds;
-use super::{MAX_BATCH, render};
+use super::line_calls::LineCalls;
+use super::line_output::LineOutput;
+use super::plain_call::PlainCall;
+use super::{Handler, MAX_BATCH, render};
 
 /// How many requests are in the works at the same time.
 const MAX_IN_FLIGHT: usize = 128;
-/// How many bytes of answers may wait to be read before no further request is read.
-const MAX_QUEUED_BYTES: usize = 4 << 20;
 
 /// A transport over a pair of byte streams.
 pub(super) struct StdioTransport<R, W> {
     lines: LineReader<R>,
-    output: Arc<Output<W>>,
+    output: Arc<LineOutput<W>>,
+    calls: LineCalls<W>,
     turns: Arc<Semaphore>,
     /// A message that waits for its turn; kept here because `receive` may be dropped while it waits.
-    next: Option<ClientJsonRpcMessage>,
+    next: Option<Next>,
     /// A request that begins a conversation has been read; notifications before it are dropped.
     begun: bool,
-    ids: RequestIds,
     /// The client speaks the one revision that has batches.
     has_batches: bool,
     /// The messages of a batch that are still to be read.
     batch: VecDeque<Vec<u8>>,
     closing: CloseHook,
+}
+
+/// What a line, or a part of a batch, asks for.
+enum Next {
+    /// rmcp answers it.
+    Message(Box<ClientJsonRpcMessage>),
+    /// It is answered here, unless it is cancelled.
+    Call(Box<PlainCall>, CancellationToken),
+}
+
+impl Next {
+    fn is_request(&self) -> bool {
+        match self {
+            Self::Call(..) => true,
+            Self::Message(message) => matches!(**message, JsonRpcMessage::Request(_)),
+        }
+    }
 }
 
 /// What is done when the client closes its side.
@@ -56,16 +73,6 @@ pub(super) struct CloseHook {
     pub stop: CancellationToken,
 }
 
-struct Output<W> {
-    writer: Mutex<Option<W>>,
-    queued_bytes: AtomicUsize,
-    written: Notify,
-    /// The client has closed its side: it gets answers, and nothing that it did not ask for.
-    input_ended: AtomicBool,
-    /// What is left was cancelled because the client has gone: it gets nothing any more.
-    gone: AtomicBool,
-}
-
 /// Counts a request as in flight until the handler has dropped its context.
 #[derive(Clone)]
 struct RequestSlot {
@@ -74,42 +81,35 @@ struct RequestSlot {
 
 impl<R: AsyncRead + Unpin + Send, W: AsyncWrite + Unpin + Send + 'static> StdioTransport<R, W> {
     /// Creates the transport.
-    pub fn new(input: R, output: W, closing: CloseHook) -> Self {
+    pub fn new(handler: Handler, input: R, output: W, closing: CloseHook) -> Self {
+        let output = Arc::new(LineOutput::new(output));
         Self {
             lines: LineReader::new(input, MAX_LINE_BYTES),
-            output: Arc::new(Output {
-                writer: Mutex::new(Some(output)),
-                queued_bytes: AtomicUsize::new(0),
-                written: Notify::new(),
-                input_ended: AtomicBool::new(false),
-                gone: AtomicBool::new(false),
-            }),
+            calls: LineCalls::new(handler, Arc::clone(&output)),
+            output,
             turns: Arc::new(Semaphore::new(MAX_IN_FLIGHT)),
             next: None,
             begun: false,
-            ids: RequestIds::default(),
             has_batches: false,
             batch: VecDeque::new(),
             closing,
         }
     }
 
-    /// Waits for the next message that rmcp can use, and puts it into `self.next`.
+    /// Waits for the next message that can be used, and puts it into `self.next`.
     async fn read(&mut self) -> Option<()> {
         loop {
-            while self.output.queued_bytes.load(Ordering::Acquire) > MAX_QUEUED_BYTES {
-                self.output.written.notified().await;
-            }
+            self.output.has_room().await;
             let read = match self.batch.pop_front() {
-                Some(text) => ParsedLine::of(&text),
+                Some(text) => ParsedLine::of(&text, self.begun.then_some(&self.calls)),
                 None => match self.lines.next().await.ok()? {
                     Line::End => {
                         let (after, stop) = (self.closing.after, self.closing.stop.clone());
                         let output = Arc::clone(&self.output);
-                        output.input_ended.store(true, Ordering::Release);
+                        output.input_ended();
                         tokio::spawn(async move {
                             tokio::time::sleep(after).await;
-                            output.gone.store(true, Ordering::Release);
+                            output.client_gone();
                             stop.cancel();
                         });
                         return None;
@@ -127,23 +127,30 @@ impl<R: AsyncRead + Unpin + Send, W: AsyncWrite + Unpin + Send + 'static> StdioT
                             Err(problem) => ParsedLine::Problem(problem, None),
                         }
                     }
-                    Line::Text(text) => ParsedLine::of(text),
+                    Line::Text(text) => ParsedLine::of(text, self.begun.then_some(&self.calls)),
                 },
             };
             let (problem, id) = match read {
                 ParsedLine::Nothing => continue,
                 ParsedLine::Problem(problem, id) => (problem, id),
+                ParsedLine::Call(call) => match self.calls.take(&call) {
+                    Some(gone) => {
+                        self.next = Some(Next::Call(call, gone));
+                        return Some(());
+                    }
+                    None => (id_is_taken(), Some(call.id)),
+                },
                 ParsedLine::Message(message) => match self.conflict(&message) {
                     Some((problem, id)) => (problem, Some(id)),
                     None if self.begins(&message) => {
-                        self.next = Some(*message);
+                        self.next = Some(Next::Message(message));
                         return Some(());
                     }
                     None => continue,
                 },
             };
             // In a task of its own: this future may be dropped, and a line must not be written by halves.
-            tokio::spawn(Output::write(&self.output, to_line(&ServerJsonRpcMessage::error(problem, id))));
+            tokio::spawn(self.output.write(render::message(&ServerJsonRpcMessage::error(problem, id))));
         }
     }
 
@@ -156,16 +163,15 @@ impl<R: AsyncRead + Unpin + Send, W: AsyncWrite + Unpin + Send + 'static> StdioT
                     let message = "the conversation has begun: `initialize` comes once, as the first request";
                     return Some((ErrorData::invalid_request(message, None), id));
                 }
-                if !self.ids.take(&id) {
-                    let message = "the id is that of another request, which is in flight or was cancelled";
-                    return Some((ErrorData::invalid_request(message, None), id));
+                if !self.calls.ids().take(&id) {
+                    return Some((id_is_taken(), id));
                 }
             }
             JsonRpcMessage::Notification(notification) => {
                 if let ClientNotification::CancelledNotification(cancelled) = &notification.notification
                     && let Some(id) = &cancelled.params.request_id
                 {
-                    self.ids.cancelled(id);
+                    self.calls.ids().cancelled(id);
                 }
             }
             JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_) => {}
@@ -188,8 +194,14 @@ impl<R: AsyncRead + Unpin + Send, W: AsyncWrite + Unpin + Send + 'static> StdioT
     }
 }
 
+fn id_is_taken() -> ErrorData {
+    let message = "the id is that of another request, which is in flight or was cancelled";
+    ErrorData::invalid_request(message, None)
+}
+
 /// What a line, or a part of a batch, was read as.
 enum ParsedLine {
+    Call(Box<PlainCall>),
     Message(Box<ClientJsonRpcMessage>),
     /// An error for the client, with the id that it belongs to.
     Problem(ErrorData, Option<RequestId>),
@@ -198,7 +210,11 @@ enum ParsedLine {
 }
 
 impl ParsedLine {
-    fn of(text: &[u8]) -> Self {
+    /// Reads a text, as a plain call where there is who answers those.
+    fn of<W: AsyncWrite + Unpin + Send + 'static>(text: &[u8], calls: Option<&LineCalls<W>>) -> Self {
+        if let Some(call) = calls.and_then(|calls| calls.read(text)) {
+            return Self::Call(Box::new(call));
+        }
         match serde_json::from_slice(text) {
             Ok(message) if check_unambiguous(text).is_err() => match message {
                 ClientJsonRpcMessage::Request(request) => {
@@ -243,50 +259,6 @@ fn problem(line: &[u8], error: &serde_json::Error) -> Option<ErrorData> {
     }
 }
 
-fn to_line(message: &ServerJsonRpcMessage) -> Vec<u8> {
-    let mut line = render::message(message);
-    line.push(b'\n');
-    line
-}
-
-impl<W: AsyncWrite + Unpin + Send> Output<W> {
-    /// Queues a line now; what this gives writes it.
-    fn write(this: &Arc<Self>, line: Vec<u8>) -> impl Future<Output = io::Result<()>> + Send + use<W> {
-        let queued = QueuedBytes::new(Arc::clone(this), line.len());
-        async move { queued.output.write_now(&line).await }
-    }
-
-    async fn write_now(&self, line: &[u8]) -> io::Result<()> {
-        let mut writer = self.writer.lock().await;
-        if self.gone.load(Ordering::Acquire) {
-            return Ok(());
-        }
-        let writer = writer.as_mut().ok_or_else(|| io::Error::from(io::ErrorKind::NotConnected))?;
-        writer.write_all(line).await?;
-        writer.flush().await
-    }
-}
-
-/// Counts the bytes of a line until it is written or given up.
-struct QueuedBytes<W> {
-    output: Arc<Output<W>>,
-    bytes: usize,
-}
-
-impl<W> QueuedBytes<W> {
-    fn new(output: Arc<Output<W>>, bytes: usize) -> Self {
-        output.queued_bytes.fetch_add(bytes, Ordering::AcqRel);
-        Self { output, bytes }
-    }
-}
-
-impl<W> Drop for QueuedBytes<W> {
-    fn drop(&mut self) {
-        self.output.queued_bytes.fetch_sub(self.bytes, Ordering::AcqRel);
-        self.output.written.notify_one();
-    }
-}
-
 impl<R, W> Transport<RoleServer> for StdioTransport<R, W>
 where
     R: AsyncRead + Unpin + Send + 'static,
@@ -299,38 +271,50 @@ where
         message: ServerJsonRpcMessage,
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
         match &message {
-            JsonRpcMessage::Response(response) => self.ids.answered(&response.id),
-            JsonRpcMessage::Error(error) => error.id.iter().for_each(|id| self.ids.answered(id)),
+            JsonRpcMessage::Response(response) => {
+                self.calls.ids().answered(&response.id);
+            }
+            JsonRpcMessage::Error(error) => {
+                error.id.iter().for_each(|id| {
+                    self.calls.ids().answered(id);
+                });
+            }
             JsonRpcMessage::Request(_) | JsonRpcMessage::Notification(_) => {}
         }
         let is_answer = matches!(message, JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_));
-        let line = (is_answer || !self.output.input_ended.load(Ordering::Acquire))
-            .then(|| Output::write(&self.output, to_line(&message)));
+        let is_taken = is_answer || self.output.takes_notices();
+        let written = is_taken.then(|| self.output.write(render::message(&message)));
         async move {
-            match line {
-                Some(line) => line.await,
+            match written {
+                Some(written) => written.await,
                 None => Ok(()),
             }
         }
     }
 
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
-        if self.next.is_none() {
-            self.read().await?;
-        }
-        if matches!(self.next, Some(JsonRpcMessage::Request(_))) {
-            let permit = Arc::clone(&self.turns).acquire_owned().await.expect("never closed");
-            if let Some(JsonRpcMessage::Request(request)) = &mut self.next {
-                request.request.extensions_mut().insert(RequestSlot { _permit: Arc::new(permit) });
+        loop {
+            if self.next.is_none() {
+                self.read().await?;
+            }
+            let turn = match self.next.as_ref().is_some_and(Next::is_request) {
+                true => Some(Arc::clone(&self.turns).acquire_owned().await.expect("never closed")),
+                false => None,
+            };
+            match self.next.take()? {
+                Next::Call(call, gone) => self.calls.begin(*call, gone, turn).await,
+                Next::Message(mut message) => {
+                    if let (JsonRpcMessage::Request(request), Some(turn)) = (&mut *message, turn) {
+                        request.request.extensions_mut().insert(RequestSlot { _permit: Arc::new(turn) });
+                    }
+                    return Some(*message);
+                }
             }
         }
-        self.next.take()
     }
 
     async fn close(&mut self) -> io::Result<()> {
-        match self.output.writer.lock().await.take() {
-            Some(mut writer) => writer.shutdown().await,
-            None => Ok(()),
-        }
+        self.calls.end().await;
+        self.output.close().await
     }
 }

@@ -3,10 +3,11 @@
 use std::fs;
 
 use bailiwick::adapters::backend::Origin;
+use bailiwick::adapters::mcp::stdio::ConversationEnd;
 use bailiwick::adapters::socket::{Hello, connect};
 use bailiwick::contract::{Envelope, Transport};
 use serde_json::{Value, json};
-use tokio::io::AsyncWriteExt;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpStream, UnixStream};
 use tokio_util::sync::CancellationToken;
 
@@ -60,6 +61,10 @@ async fn a_cancel_notification_stops_the_operation_and_the_session_lives() {
                          "params": {"name": "computer_query", "arguments": search}});
     client.send(&message).await;
     begun(&house).await;
+    let ping = json!({"jsonrpc": "2.0", "id": "long", "method": "ping"});
+    client.send(&ping).await;
+    let refused = client.receive().await;
+    assert_eq!(refused["error"]["code"], -32600, "the id is taken: {refused}");
     client
         .send(
             &json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "long"}}),
@@ -67,6 +72,29 @@ async fn a_cancel_notification_stops_the_operation_and_the_session_lives() {
         .await;
     let answer = client.call("computer_query", json!({"scope": "app", "op": "file.stat"})).await;
     assert_eq!(outcome(&answer)["ok"], true, "no answer to the cancelled request comes before it");
+    assert_eq!(how_it_ended(&house).await, "cancelled");
+    // Soon after its row.
+    eventually_some("the id is free again", async || {
+        client.send(&ping).await;
+        client.receive().await.get("result").cloned()
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_client_that_closes_its_side_stops_its_operation_and_gets_nothing_of_it() {
+    let house = TestServer::new();
+    let search = long_search(&house);
+    let (mut client, served) = in_memory(house.backend(), CancellationToken::new());
+    client.initialize("2025-11-25").await;
+    let params = json!({"name": "computer_query", "arguments": search});
+    client.send(&json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params})).await;
+    begun(&house).await;
+    client.input.take().expect("open").shutdown().await.expect("closed");
+    assert_eq!(served.await.expect("no panic"), ConversationEnd::ByClient);
+    let mut rest = String::new();
+    client.output.read_to_string(&mut rest).await.expect("read to its end");
+    assert_eq!(rest, "");
     assert_eq!(how_it_ended(&house).await, "cancelled");
 }
 

@@ -21,6 +21,7 @@ mod login_page;
 mod mcp_stdio;
 mod mcp_tools;
 mod openapi;
+mod plain_calls;
 // Signals, and pipes that are polled.
 #[cfg(target_os = "linux")]
 mod program;
