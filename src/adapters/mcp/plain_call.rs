@@ -131,3 +131,80 @@ fn decoded<T: for<'de> Deserialize<'de>>(meta: &mut Map<String, Value>, name: &s
         None => Some(None),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn call(params: Value) -> Value {
+        json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params})
+    }
+
+    fn modern(more: &[(&str, Value)]) -> Value {
+        let mut meta =
+            json!({VERSION: "2026-07-28", CAPABILITIES: {}, CLIENT: {"name": "test", "version": "1"}});
+        meta.as_object_mut()
+            .expect("an object")
+            .extend(more.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
+        meta
+    }
+
+    #[test]
+    fn the_usual_calls_of_a_conversation_are_plain() {
+        let arguments = json!({"scope": "app", "op": "file.stat"});
+        for (meta, has_agreed) in [
+            (json!({}), true),
+            (json!({"progressToken": 3, "claudecode/toolUseId": "toolu_1"}), true),
+            (modern(&[]), false),
+            (modern(&[("progressToken", json!("p"))]), false),
+        ] {
+            let message = call(json!({"name": "computer_query", "arguments": arguments, "_meta": meta}));
+            let read = PlainCall::read_line(message, has_agreed).unwrap_or_else(|| panic!("{meta}"));
+            assert_eq!((read.is_modern, read.tool.as_str()), (!has_agreed, "computer_query"));
+            assert_eq!(read.progress_token.as_ref(), meta.get("progressToken"));
+            assert_eq!(read.client.is_some(), !has_agreed);
+        }
+        let message = call(json!({"name": "get_computer_info"}));
+        assert!(PlainCall::read_line(message, true).expect("plain").arguments.is_empty());
+    }
+
+    #[test]
+    fn what_is_for_rmcp_to_judge_is_left_to_it() {
+        let tasks = json!({"extensions": {"io.modelcontextprotocol/tasks": {}}});
+        for (message, has_agreed) in [
+            // The one revision in a conversation of the other.
+            (call(json!({"name": "computer_query", "_meta": modern(&[])})), true),
+            (call(json!({"name": "computer_query", "_meta": {CAPABILITIES: {}}})), true),
+            (call(json!({"name": "computer_query"})), false),
+            (
+                call(json!({"name": "computer_query", "_meta": modern(&[(VERSION, json!("2031-01-01"))])})),
+                false,
+            ),
+            (call(json!({"name": "computer_query", "_meta": {VERSION: "2026-07-28"}})), false),
+            // A client that takes a task for an answer.
+            (call(json!({"name": "computer_query", "_meta": modern(&[(CAPABILITIES, tasks)])})), false),
+            (call(json!({"name": "computer_query", "_meta": {"progressToken": 1.5}})), true),
+            (call(json!({"name": "computer_query", "arguments": "{}"})), true),
+            (call(json!({"name": "computer_query", "inputResponses": {}})), true),
+            (call(json!({"name": "no_such_tool"})), true),
+            (json!({"jsonrpc": "2.0", "method": "tools/call", "params": {"name": "computer_query"}}), true),
+            (
+                json!({"jsonrpc": "2.0", "id": 1.5, "method": "tools/call", "params": {"name": "computer_query"}}),
+                true,
+            ),
+            (
+                json!({"jsonrpc": "1.0", "id": 1, "method": "tools/call", "params": {"name": "computer_query"}}),
+                true,
+            ),
+            (
+                json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"name": "computer_query"}}),
+                true,
+            ),
+            (json!([call(json!({"name": "computer_query"}))]), true),
+        ] {
+            assert!(PlainCall::read_line(message.clone(), has_agreed).is_none(), "{message}");
+        }
+    }
+}
