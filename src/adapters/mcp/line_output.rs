@@ -49,7 +49,7 @@ impl<W: AsyncWrite + Unpin + Send> LineOutput<W> {
     }
 
     /// Waits until the client has read most of what was written.
-    pub async fn has_room(&self) {
+    pub async fn wait_for_room(&self) {
         while self.queued_bytes.load(Ordering::Acquire) > MAX_QUEUED_BYTES {
             self.written.notified().await;
         }

@@ -99,7 +99,7 @@ impl<R: AsyncRead + Unpin + Send, W: AsyncWrite + Unpin + Send + 'static> StdioT
     /// Waits for the next message that can be used, and puts it into `self.next`.
     async fn read(&mut self) -> Option<()> {
         loop {
-            self.output.has_room().await;
+            self.output.wait_for_room().await;
             let read = match self.batch.pop_front() {
                 Some(text) => ParsedLine::of(&text, self.begun.then_some(&self.calls)),
                 None => match self.lines.next().await.ok()? {
@@ -270,16 +270,13 @@ where
         &mut self,
         message: ServerJsonRpcMessage,
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
-        match &message {
-            JsonRpcMessage::Response(response) => {
-                self.calls.ids().answered(&response.id);
-            }
-            JsonRpcMessage::Error(error) => {
-                error.id.iter().for_each(|id| {
-                    self.calls.ids().answered(id);
-                });
-            }
-            JsonRpcMessage::Request(_) | JsonRpcMessage::Notification(_) => {}
+        let answered = match &message {
+            JsonRpcMessage::Response(response) => Some(&response.id),
+            JsonRpcMessage::Error(error) => error.id.as_ref(),
+            JsonRpcMessage::Request(_) | JsonRpcMessage::Notification(_) => None,
+        };
+        if let Some(id) = answered {
+            self.calls.ids().answered(id);
         }
         let is_answer = matches!(message, JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_));
         let is_taken = is_answer || self.output.takes_notices();
