@@ -59,12 +59,12 @@ impl<W: AsyncWrite + Unpin + Send + 'static> LineCalls<W> {
         self.ids().take_with(&call.id, Some(gone.clone())).then_some(gone)
     }
 
-    /// Answers a call as far as that goes without waiting; the rest is done by a task of its own.
-    pub async fn begin(&self, call: PlainCall, gone: CancellationToken, turn: Option<OwnedSemaphorePermit>) {
-        let mut answer = Box::pin(self.answer(call, gone, turn));
+    /// Does something as far as that goes without waiting; the rest is done by a task of its own.
+    pub async fn begin(&self, work: impl Future<Output = ()> + Send + 'static) {
+        let mut work = Box::pin(work);
         // Polled once, so that nothing of it is lost where this future is dropped.
-        if poll_fn(|task| Poll::Ready(answer.as_mut().poll(task).is_pending())).await {
-            self.tasks.spawn(answer);
+        if poll_fn(|task| Poll::Ready(work.as_mut().poll(task).is_pending())).await {
+            self.tasks.spawn(work);
         }
     }
 
@@ -75,7 +75,7 @@ impl<W: AsyncWrite + Unpin + Send + 'static> LineCalls<W> {
     }
 
     /// Returns what answers a call and writes the answer. It holds its turn until then.
-    fn answer(
+    pub fn answer(
         &self,
         call: PlainCall,
         gone: CancellationToken,

@@ -149,8 +149,8 @@ impl<R: AsyncRead + Unpin + Send, W: AsyncWrite + Unpin + Send + 'static> StdioT
                     None => continue,
                 },
             };
-            // In a task of its own: this future may be dropped, and a line must not be written by halves.
-            tokio::spawn(self.output.write(render::message(&ServerJsonRpcMessage::error(problem, id))));
+            let written = self.output.write(render::message(&ServerJsonRpcMessage::error(problem, id)));
+            self.calls.begin(async { drop(written.await) }).await;
         }
     }
 
@@ -299,7 +299,7 @@ where
                 false => None,
             };
             match self.next.take()? {
-                Next::Call(call, gone) => self.calls.begin(*call, gone, turn).await,
+                Next::Call(call, gone) => self.calls.begin(self.calls.answer(*call, gone, turn)).await,
                 Next::Message(mut message) => {
                     if let (JsonRpcMessage::Request(request), Some(turn)) = (&mut *message, turn) {
                         request.request.extensions_mut().insert(RequestSlot { _permit: Arc::new(turn) });

@@ -41,6 +41,18 @@ async fn lines_that_are_no_message_are_answered_and_the_session_lives() {
 }
 
 #[tokio::test(flavor = "current_thread")]
+async fn what_is_wrong_with_a_line_is_told_before_the_answer_to_the_next() {
+    let house = TestServer::new();
+    let (mut client, _) = conversation(&house);
+    client.initialize("2025-11-25").await;
+    let params = json!({"name": "computer_query", "arguments": {"scope": "app", "op": "file.stat"}});
+    let call = json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params});
+    client.send_raw(format!("hello\n{call}\n").as_bytes()).await;
+    assert_eq!(client.receive().await["error"]["code"], -32700);
+    assert_eq!(client.receive().await["id"], 7);
+}
+
+#[tokio::test(flavor = "current_thread")]
 async fn a_line_of_17_mebibytes_is_refused_and_the_session_lives() {
     let house = TestServer::new();
     let (mut client, _) = conversation(&house);
