@@ -1,6 +1,6 @@
 //! The plain calls of a conversation over lines.
 //!
-//! One that waits for nothing is answered where it was read. rmcp would start two tasks for it.
+//! One that waits for nothing is answered where it was read; rmcp would start two tasks for it.
 
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -25,7 +25,7 @@ use super::progress::{Notice, told};
 use super::request_ids::RequestIds;
 use super::{Handler, render};
 
-/// How long the end of a conversation waits for answers, which are of cancelled calls soon; rmcp waits as long.
+/// How long the end of a conversation waits for the answers of calls that were cancelled; rmcp waits as long for its own.
 const END_PATIENCE: Duration = Duration::from_secs(5);
 
 /// What answers plain calls.
@@ -74,7 +74,7 @@ impl<W: AsyncWrite + Unpin + Send + 'static> LineCalls<W> {
         let _ = timeout(END_PATIENCE, self.tasks.wait()).await;
     }
 
-    /// Returns what answers a call and writes the answer. It holds its turn until then.
+    /// Returns what answers a call, ends its turn, and writes the answer.
     pub fn answer(
         &self,
         call: PlainCall,
