@@ -197,6 +197,23 @@ fn settings_of_sqlite_hold() {
 }
 
 #[test]
+fn sqlite_is_built_without_what_the_history_never_asks_for() {
+    let folder = Folder::new();
+    let (database, _) = Database::open(&folder.0).expect("opened");
+    let mut options = database.connection.prepare("PRAGMA compile_options").expect("it is SQL");
+    let options: Vec<String> =
+        options.query_map([], |row| row.get(0)).and_then(Iterator::collect).expect("they are told");
+    for absent in
+        ["ENABLE_DBSTAT_VTAB", "ENABLE_FTS", "ENABLE_LOAD_EXTENSION", "ENABLE_RTREE", "ENABLE_STAT4"]
+    {
+        assert!(!options.iter().any(|it| it.starts_with(absent)), "{absent}: {options:?}");
+    }
+    for present in ["DEFAULT_MEMSTATUS=0", "OMIT_DEPRECATED", "OMIT_JSON", "OMIT_LOAD_EXTENSION"] {
+        assert!(options.iter().any(|it| it == present), "{present}: {options:?}");
+    }
+}
+
+#[test]
 fn rows_cannot_be_changed_or_removed_through_the_store() {
     let folder = Folder::new();
     fill(&folder, 5);
