@@ -26,6 +26,7 @@ use bailiwick::platform::fs::modes::{set_mode, symlink};
 use serde_json::{Value, json};
 
 use crate::installation::{CommandOutput, Installation};
+use crate::needs::lacks_full_sandbox;
 use crate::system::{Need, assert_private, lacks};
 
 #[test]
@@ -612,6 +613,9 @@ fn every_example_policy_is_a_valid_config() {
 
 #[test]
 fn setup_with_commands_grants_them_with_rules_and_says_what_they_mean() {
+    if lacks_full_sandbox() {
+        return;
+    }
     let place = Installation::new();
     let programs = place.folder.path().join(".local/bin");
     fs::create_dir_all(&programs).expect("made");

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::inotify::{CreateFlags, ReadFlags, Reader, WatchFlags, add_watch, init};
 use serde_json::{Value, json};
 
+use support::needs::lacks_full_sandbox;
 use support::patience::eventually;
 use support::scope::TestScope;
 use support::service::{call, data};
@@ -84,6 +85,9 @@ fn a_folder_that_rests_is_not_read_again() {
 
 #[test]
 fn no_request_lists_what_is_kept() {
+    if lacks_full_sandbox() {
+        return;
+    }
     let capabilities =
         ["fs:read", "fs:write", "command:run", "process:manage", "history:read", "search:read"];
     let policy = json!({"allowedCommands": ["true", "echo *"], "askCommands": ["echo *"]});

@@ -7,6 +7,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use crate::installation::{CommandOutput, Installation};
+use crate::needs::lacks_full_sandbox;
 
 #[test]
 fn every_change_of_a_scope_is_told_as_what_it_grants_and_takes() {
@@ -123,6 +124,9 @@ fn a_desktop_is_opened_to_be_seen_or_to_be_acted_on_and_never_without_a_word() {
 
 #[test]
 fn a_scope_is_edited_as_setup_makes_one() {
+    if lacks_full_sandbox() {
+        return;
+    }
     let place = Installation::set_up();
     let changed = place.run(&["scope", "edit", "project", "--preset", "full"]);
     assert_eq!(changed.exit, 0, "{}", changed.err);

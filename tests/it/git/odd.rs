@@ -14,7 +14,7 @@ use bailiwick::platform::names::OsStrExt;
 use serde_json::{Value, json};
 
 use super::scope::{GitScope, reads, written};
-use crate::needs::{lacks_root, report_left_out};
+use crate::needs::{lacks_full_sandbox, lacks_root, report_left_out};
 use crate::system::{Need, lacks};
 use crate::temporary::TemporaryFolder;
 
@@ -411,6 +411,9 @@ async fn repositories_of_newer_formats_are_read_and_changed() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn git_reaches_no_network_and_writes_only_what_the_operation_is_for() {
+    if lacks_full_sandbox() {
+        return;
+    }
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
     listener.set_nonblocking(true).expect("a listener takes options");
     let port = listener.local_addr().expect("it has an address").port();

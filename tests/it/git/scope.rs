@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use support::scope::TestScope;
 use support::service::TestService;
 
-use crate::system::{git_of_the_person, has_sandbox};
+use crate::system::{Need, git_of_the_person, has_sandbox, lacks};
 
 /// Every operation that reads, with a request that works in a repository with two commits and a file `a.txt`.
 pub fn reads() -> Vec<Value> {
@@ -118,11 +118,17 @@ impl GitScope {
     }
 }
 
-/// Returns those levels of these words that this computer has: on Linux all, where there is no sandbox `none`.
+/// Returns those levels of these words that this computer has: on Linux all, or all but `full`; where there is no sandbox
+/// `none`.
 pub fn sandboxes<'a>(words: &[&'a str]) -> Vec<&'a str> {
     let all = has_sandbox();
     assert!(all || !cfg!(target_os = "linux"), "the tests are run where the sandbox is whole");
-    words.iter().copied().filter(|word| all || *word == "none").collect()
+    let has = |word: &&str| match *word {
+        "none" => true,
+        "full" => all && !lacks(Need::Sandbox),
+        _ => all,
+    };
+    words.iter().copied().filter(has).collect()
 }
 
 /// Writes a path as Git takes it everywhere.

@@ -11,7 +11,8 @@ use bailiwick::platform::launch::LaunchError;
 use bailiwick::platform::launch::kept::{Control, ControlError, KeeperRequest, Lifetime, State};
 
 use super::lasting::{DurableProcess, children, kill, lives, request, start};
-use super::place::{LEVELS, LaunchFixture, shell, wait_for};
+use super::place::{LaunchFixture, shell, wait_for};
+use crate::needs::available;
 use crate::patience::{PATIENCE, eventually};
 use crate::system::tell;
 
@@ -37,7 +38,8 @@ fn marked(mark: &str) -> usize {
 
 /// Keeps processes until its parent kills it, or ends.
 fn keep(level: &str) {
-    let level = LEVELS.into_iter().find(|known| known.as_str() == level).expect("a level");
+    let all = [Containment::None, Containment::Partial, Containment::Full];
+    let level = all.into_iter().find(|known| known.as_str() == level).expect("a level");
     let place = LaunchFixture::new();
     let folders: Vec<_> = (0..PROCESSES + 1)
         .map(|number| {
@@ -187,7 +189,7 @@ fn whatever_is_killed_the_rest_is_found_whole_and_nothing_is_left() {
     const TEST: &str = "launch::deaths::whatever_is_killed_the_rest_is_found_whole_and_nothing_is_left";
     let orders =
         [[TheService, Launcher, Keepers], [Launcher, Keepers, TheService], [Keepers, TheService, Launcher]];
-    kill_in_orders(TEST, LEVELS.into_iter().cycle().zip(orders));
+    kill_in_orders(TEST, available().into_iter().cycle().zip(orders));
 }
 
 fn numbers_with(mark: &str) -> Vec<u32> {
@@ -204,7 +206,7 @@ fn numbers_with(mark: &str) -> Vec<u32> {
 #[test]
 fn a_launcher_without_a_service_ends_with_its_last_keeper() {
     let mut place = LaunchFixture::new();
-    for level in LEVELS {
+    for level in available() {
         let process = start(&place, request(&place, level, shell("echo on; read a; exit 2")));
         process.shows("on");
         let launcher = wait_for(place.launcher.process_id()).expect("it runs");
@@ -223,7 +225,7 @@ fn a_launcher_without_a_service_ends_with_its_last_keeper() {
 #[test]
 fn a_start_that_is_given_up_leaves_nothing_running() {
     let place = LaunchFixture::new();
-    for level in LEVELS {
+    for level in available() {
         for wait in [0, 1, 2, 3, 4, 6, 8, 12] {
             let made = request(&place, level, shell("sleep 1000"));
             let folder = made.folder.clone();
@@ -245,7 +247,7 @@ fn a_start_that_is_given_up_leaves_nothing_running() {
 #[test]
 fn the_end_of_the_users_session_is_an_orderly_end() {
     let place = LaunchFixture::new();
-    for level in LEVELS {
+    for level in available() {
         let process = start(
             &place,
             request(
@@ -267,7 +269,7 @@ fn the_end_of_the_users_session_is_an_orderly_end() {
 #[test]
 fn a_launcher_that_hears_nothing_any_more_is_given_up() {
     let place = LaunchFixture::new();
-    place.run(LEVELS[0], shell("true")).out();
+    place.run(Containment::None, shell("true")).out();
     let deaf = wait_for(place.launcher.process_id()).expect("it runs");
     let signal = |name: &str| {
         let sent = Command::new("kill").args([name, &deaf.to_string()]).status();
@@ -275,10 +277,10 @@ fn a_launcher_that_hears_nothing_any_more_is_given_up() {
     };
     signal("-STOP");
     let began = std::time::Instant::now();
-    let refused = wait_for(place.try_run(LEVELS[0], shell("true")));
+    let refused = wait_for(place.try_run(Containment::None, shell("true")));
     let took = began.elapsed();
     // The next one gets a launcher that hears.
-    let next = wait_for(place.try_run(LEVELS[0], shell("echo heard")));
+    let next = wait_for(place.try_run(Containment::None, shell("echo heard")));
     signal("-CONT");
     assert!(matches!(&refused, Err(LaunchError::Launcher(why)) if why.contains("10 seconds")), "{refused:?}");
     assert!(took >= Duration::from_secs(9) && took < *PATIENCE, "{took:?}");

@@ -8,8 +8,8 @@ use bailiwick::contract::command::{Containment, Network};
 use bailiwick::platform::launch::kept::{ControlError, KeeperRequest, State};
 
 use super::lasting::{DurableProcess, request, start};
-use super::place::{LEVELS, LaunchFixture, shell, single, wait_for};
-use crate::needs::{lacks_root, require_program};
+use super::place::{LaunchFixture, shell, single, wait_for};
+use crate::needs::{available, lacks_full_sandbox, lacks_root, require_program};
 use crate::patience::{PATIENCE, eventually};
 
 fn knock(process: &DurableProcess) -> UnixStream {
@@ -50,7 +50,7 @@ const HEARS: &str = "echo on; while read line; do echo heard; done";
 #[test]
 fn garbage_ends_its_connection_and_nothing_else() {
     let place = LaunchFixture::new();
-    for level in LEVELS {
+    for level in available() {
         let process = start(&place, request(&place, level, shell(HEARS)));
         process.shows("on");
         let mut watching = wait_for(async {
@@ -91,7 +91,7 @@ fn garbage_ends_its_connection_and_nothing_else() {
 /// Connects clients that say nothing and one that never reads; looks at the keeper while they are there.
 pub(super) fn silent_and_deaf_clients(look: impl Fn(&DurableProcess, Containment)) {
     let place = LaunchFixture::new();
-    for level in LEVELS {
+    for level in available() {
         let process = start(&place, request(&place, level, shell(HEARS)));
         process.shows("on");
         let mut silent: Vec<_> = (0..200).map(|_| knock(&process)).collect();
@@ -125,6 +125,9 @@ fn who_says_nothing_makes_room_for_others_and_who_never_reads_is_not_waited_for(
 #[cfg(not(feature = "portable-launch"))]
 #[test]
 fn what_is_contained_reaches_nothing_of_its_keeper() {
+    if lacks_full_sandbox() {
+        return;
+    }
     let mut place = LaunchFixture::new();
     place.network = Network::Full;
     require_program("python3");
@@ -177,7 +180,7 @@ fn a_process_of_another_user_is_not_heard_although_it_knows_the_key() {
         return;
     }
     let place = LaunchFixture::new();
-    for level in LEVELS {
+    for level in available() {
         let process = start(&place, request(&place, level, shell(HEARS)));
         process.shows("on");
         // As if folder and socket were open to all.
@@ -211,6 +214,9 @@ fn a_process_of_another_user_is_not_heard_although_it_knows_the_key() {
 #[cfg(not(feature = "portable-launch"))]
 #[test]
 fn a_port_is_seen_and_dialled_in_the_network_of_the_process() {
+    if lacks_full_sandbox() {
+        return;
+    }
     require_program("python3");
     let mut place = LaunchFixture::new();
     for (level, network) in [
@@ -252,6 +258,9 @@ fn a_port_is_seen_and_dialled_in_the_network_of_the_process() {
 #[cfg(not(feature = "portable-launch"))]
 #[test]
 fn what_the_program_could_not_connect_to_is_neither_seen_nor_dialled() {
+    if lacks_full_sandbox() {
+        return;
+    }
     let mut place = LaunchFixture::new();
     let outside = std::net::TcpListener::bind("127.0.0.1:0").expect("bound");
     let port = outside.local_addr().expect("bound").port();

@@ -4,18 +4,19 @@ mod stress;
 
 use std::fs;
 
-use bailiwick::contract::command::Containment;
 use bailiwick::platform::launch::kept::{KeeperRequest, State};
+use bailiwick::platform::launch::levels;
 
 use super::lasting::{children, request, start};
-use super::place::{LEVELS, LaunchFixture, shell, single, wait_for};
+use super::place::{LaunchFixture, shell, single, wait_for};
+use crate::needs::available;
 use crate::patience::eventually;
 
 /// Prints so many bytes, and checks that they are counted and the last of them kept.
 fn output_is_counted_and_kept_within_the_budget(out: u64, err: u64) {
     let place = LaunchFixture::new();
     let script = format!("head -c {out} /dev/zero; head -c {err} /dev/zero >&2; echo last");
-    let made = KeeperRequest { ring_bytes: 1 << 20, ..request(&place, Containment::Full, shell(&script)) };
+    let made = KeeperRequest { ring_bytes: 1 << 20, ..request(&place, levels().strongest, shell(&script)) };
     let process = start(&place, made);
     let status = process.ended();
     assert_eq!((status.stdout_bytes, status.stderr_bytes), (out + 5, err));
@@ -38,7 +39,7 @@ fn output_is_counted_and_the_last_of_it_kept_within_the_budget() {
 /// Starts 16 short processes at once, so many times at every level, and checks what is left.
 fn short_processes_leave_nothing_running(rounds: i32) {
     let place = LaunchFixture::new();
-    for level in LEVELS {
+    for level in available() {
         let open = |process| fs::read_dir(format!("/proc/{process}/fd")).map_or(0, Iterator::count);
         start(&place, request(&place, level, single(&["true"]))).ended();
         let launcher = wait_for(place.launcher.process_id()).expect("it runs");
@@ -82,7 +83,7 @@ fn a_full_disk_stops_neither_program_nor_keeper_and_writing_goes_on_when_there_i
         return;
     }
     let place = LaunchFixture::new();
-    for level in LEVELS {
+    for level in available() {
         let script = "head -c 300000 /dev/zero; read a; printf later; read b; exit 4";
         let process = start(&place, request(&place, level, shell(script)));
         eventually("all is read", || process.status().stdout_bytes == 300_000);

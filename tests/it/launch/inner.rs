@@ -6,6 +6,7 @@ use bailiwick::contract::command::{Containment, Network};
 use bailiwick::platform::launch::InnerSandboxes;
 
 use super::place::{LaunchFixture, grant, shell, wait_for};
+use crate::needs::lacks_full_sandbox;
 
 /// Makes a namespace of users and mounts inside, becomes root in it, and tries the ways out.
 const TRIES: &str = r#"
@@ -30,6 +31,9 @@ true
 
 #[test]
 fn an_inner_sandbox_can_be_made_and_leads_nowhere() {
+    if lacks_full_sandbox() {
+        return;
+    }
     let mut place = LaunchFixture::new();
     place.inner = InnerSandboxes::Allowed;
     place.network = Network::Full;
@@ -51,6 +55,9 @@ fn an_inner_sandbox_can_be_made_and_leads_nowhere() {
 
 #[test]
 fn of_a_file_that_is_granted_alone_nothing_beside_it_is_there() {
+    if lacks_full_sandbox() {
+        return;
+    }
     let mut place = LaunchFixture::new();
     place.inner = InnerSandboxes::Allowed;
     place.network = Network::Full;
@@ -97,6 +104,9 @@ true
 
 #[test]
 fn an_inner_sandbox_reads_no_closed_file_and_moves_no_folder_above_one() {
+    if lacks_full_sandbox() {
+        return;
+    }
     let mut place = LaunchFixture::new();
     place.inner = InnerSandboxes::Allowed;
     place.network = Network::Full;
@@ -114,6 +124,9 @@ fn an_inner_sandbox_reads_no_closed_file_and_moves_no_folder_above_one() {
 
 #[test]
 fn without_the_word_no_inner_sandbox_can_be_made() {
+    if lacks_full_sandbox() {
+        return;
+    }
     let place = LaunchFixture::new();
     for level in [Containment::Partial, Containment::Full] {
         let finished = place.run(level, shell("unshare --user true || echo refused"));

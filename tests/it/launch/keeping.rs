@@ -8,13 +8,14 @@ use bailiwick::platform::launch::LaunchError;
 use bailiwick::platform::launch::kept::{Control, ControlError, Event, Input, KeeperRequest, State, Stream};
 
 use super::lasting::{DurableProcess, lives, request, start, try_start};
-use super::place::{LEVELS, LaunchFixture, shell, single, step, wait_for};
+use super::place::{LaunchFixture, shell, single, step, wait_for};
+use crate::needs::{available, lacks_full_sandbox};
 use crate::patience::{PATIENCE, eventually};
 
 #[test]
 fn what_is_printed_is_kept_by_stream_with_the_exit_code() {
     let place = LaunchFixture::new();
-    for level in LEVELS {
+    for level in available() {
         let process = start(&place, request(&place, level, shell("echo out; echo err >&2; exit 7")));
         let status = process.ended();
         assert_eq!((status.state, status.exit_code, status.signal), (State::Ended, Some(7), None), "{level}");
@@ -32,7 +33,7 @@ fn what_is_printed_is_kept_by_stream_with_the_exit_code() {
 #[test]
 fn a_later_step_runs_after_an_earlier_one_and_with_the_same_input() {
     let place = LaunchFixture::new();
-    for level in LEVELS {
+    for level in available() {
         let plan = vec![
             step(None, &[&["head", "-c", "2"]]),
             step(Some(Joiner::And), &[&["cat"], &["tr", "a-z", "A-Z"]]),
@@ -57,7 +58,7 @@ fn an_error_of_the_start_is_told_and_leaves_nothing() {
     let program = place.root().join("program");
     fs::write(&program, "no program").expect("written");
     fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("set");
-    for level in LEVELS {
+    for level in available() {
         let made = request(&place, level, single(&[program.to_str().expect("UTF-8")]));
         let folder = made.folder.clone();
         match try_start(&place, made) {
@@ -73,7 +74,7 @@ fn an_error_of_the_start_is_told_and_leaves_nothing() {
 #[test]
 fn input_is_taken_whole_until_too_much_waits_and_closed_after_it() {
     let place = LaunchFixture::new();
-    for level in LEVELS {
+    for level in available() {
         let script = "while [ ! -e go ]; do sleep 0.01; done; rm go; cat | wc -c";
         let process = start(&place, request(&place, level, shell(script)));
         let taken = wait_for(async {
@@ -102,7 +103,7 @@ fn input_is_taken_whole_until_too_much_waits_and_closed_after_it() {
 #[test]
 fn without_input_the_program_reads_nothing_and_nothing_is_taken() {
     let place = LaunchFixture::new();
-    for level in LEVELS {
+    for level in available() {
         let made = KeeperRequest {
             input: Input::Null,
             ..request(&place, level, shell("cat; echo done; sleep 1000"))
@@ -124,7 +125,7 @@ fn without_input_the_program_reads_nothing_and_nothing_is_taken() {
 #[test]
 fn a_watcher_is_told_of_output_and_of_the_end() {
     let place = LaunchFixture::new();
-    for level in LEVELS {
+    for level in available() {
         let process = start(&place, request(&place, level, shell("read a; echo one; read b; echo two")));
         wait_for(async {
             let mut watcher = Control::connect(&process.folder).await.expect("connected");
@@ -146,7 +147,7 @@ fn a_watcher_is_told_of_output_and_of_the_end() {
 #[test]
 fn a_stop_asks_first_and_kills_after_the_grace() {
     let place = LaunchFixture::new();
-    for level in LEVELS {
+    for level in available() {
         let heeds = start(
             &place,
             request(
@@ -174,7 +175,7 @@ fn a_stop_asks_first_and_kills_after_the_grace() {
 #[test]
 fn a_plan_whose_time_is_over_is_ended_and_says_so() {
     let place = LaunchFixture::new();
-    for level in LEVELS {
+    for level in available() {
         let max_time = Duration::from_millis(200);
         let process =
             start(&place, KeeperRequest { max_time, ..request(&place, level, single(&["sleep", "1000"])) });
@@ -187,7 +188,7 @@ fn a_plan_whose_time_is_over_is_ended_and_says_so() {
 fn the_temporary_folder_and_placeholders_are_gone_after_the_end() {
     let mut place = LaunchFixture::new();
     place.protected = vec![place.root().join(".git/hooks")];
-    for level in LEVELS {
+    for level in available() {
         let temporary = place.outside().join("temporary");
         fs::create_dir(&temporary).expect("made");
         fs::create_dir_all(temporary.join("a/b/c")).expect("made");
@@ -220,6 +221,9 @@ fn the_temporary_folder_and_placeholders_are_gone_after_the_end() {
 #[cfg(not(feature = "portable-launch"))]
 #[test]
 fn a_protected_name_stays_protected_when_other_jobs_and_the_service_end() {
+    if lacks_full_sandbox() {
+        return;
+    }
     let mut place = LaunchFixture::new();
     place.protected = vec![place.root().join(".git/hooks")];
     let script = "while [ ! -e go ]; do sleep 0.01; done; mkdir -p .git/hooks 2>/dev/null && echo made || echo refused";
@@ -242,6 +246,9 @@ fn a_protected_name_stays_protected_when_other_jobs_and_the_service_end() {
 #[cfg(not(feature = "portable-launch"))]
 #[test]
 fn many_protected_names_that_do_not_exist_are_held_or_refused_as_a_whole() {
+    if lacks_full_sandbox() {
+        return;
+    }
     let mut place = LaunchFixture::new();
     let names = |count: usize| -> Vec<_> {
         (0..count).map(|number| place.root().join(format!("name-{number}"))).collect()

@@ -6,7 +6,8 @@ use bailiwick::contract::command::Containment;
 use bailiwick::platform::launch::kept::State;
 
 use super::lasting::{request, start};
-use super::place::{LEVELS, LaunchFixture, shell, single, wait_for};
+use super::place::{LaunchFixture, shell, single, wait_for};
+use crate::needs::{available, lacks_full_sandbox};
 
 fn number(text: &str) -> u64 {
     text.trim().parse().unwrap_or_else(|error| panic!("{text}: {error}"))
@@ -14,6 +15,9 @@ fn number(text: &str) -> u64 {
 
 #[test]
 fn the_files_of_a_job_in_memory_are_bounded_in_size_and_number() {
+    if lacks_full_sandbox() {
+        return;
+    }
     let place = LaunchFixture::new();
     let total = std::fs::read_to_string("/proc/meminfo").expect("it can be read");
     let total = total.lines().find_map(|line| line.strip_prefix("MemTotal:")).expect("a line");
@@ -34,7 +38,7 @@ fn the_files_of_a_job_in_memory_are_bounded_in_size_and_number() {
 #[test]
 fn jobs_are_ended_before_others_when_memory_runs_out_and_cannot_take_that_back() {
     let place = LaunchFixture::new();
-    for level in LEVELS {
+    for level in available() {
         let ran = place.run(level, shell("cat /proc/self/oom_score_adj; cat /proc/$PPID/oom_score_adj"));
         let scores: Vec<u64> = ran.out().lines().map(number).collect();
         assert_eq!(scores[0], 500, "{level}");
@@ -80,7 +84,7 @@ fn a_job_that_takes_more_memory_than_it_may_is_ended_however_it_takes_it() {
         "python3 -c \"import mmap,time; m = mmap.mmap(-1, 160 << 20); m.write(b'x' * (160 << 20)); time.sleep(1000)\"".to_owned(),
         "python3 -c \"import os,time; f = os.memfd_create('m')\nfor _ in range(160): os.write(f, b'x' * (1 << 20))\ntime.sleep(1000)\"".to_owned(),
     ];
-    for level in LEVELS {
+    for level in available() {
         for script in &scripts {
             is_ended_for_its_memory(&place, level, script);
         }
@@ -89,6 +93,9 @@ fn a_job_that_takes_more_memory_than_it_may_is_ended_however_it_takes_it() {
 
 #[test]
 fn files_in_memory_count_for_a_full_sandbox_and_what_uses_them_is_counted_once() {
+    if lacks_full_sandbox() {
+        return;
+    }
     let place = limited(96);
     is_ended_for_its_memory(
         &place,
@@ -112,7 +119,7 @@ fn a_job_below_its_limit_is_left_alone_though_its_processes_share_much() {
     let script = "import os,time\nb = b'x' * (80 << 20)\n\
                   for _ in range(4):\n  if os.fork() == 0: time.sleep(0.5); os._exit(0)\n\
                   while True:\n  try: os.wait()\n  except ChildProcessError: break";
-    for level in LEVELS {
+    for level in available() {
         let ran = place.run(level, single(&["python3", "-c", script]));
         assert_eq!((ran.ended.exit_code, ran.ended.memory_excess), (Some(0), None), "{level}: {ran:?}");
     }
@@ -122,7 +129,7 @@ fn a_job_below_its_limit_is_left_alone_though_its_processes_share_much() {
 fn a_process_that_lasts_is_measured_also_while_it_is_asked_to_end() {
     let place = limited(96);
     let script = "trap 'tail /dev/zero' TERM; echo ready; while :; do sleep 0.1; done";
-    for level in LEVELS {
+    for level in available() {
         let process = start(&place, request(&place, level, shell(script)));
         process.shows("ready");
         let long = Duration::from_secs(1000);

@@ -8,7 +8,8 @@ use bailiwick::contract::command::{Containment, Network};
 use bailiwick::platform::local_socket::Listener;
 use tokio::io::AsyncWriteExt;
 
-use super::place::{LEVELS, LaunchFixture, probe_program, shell, single, wait_for};
+use super::place::{LaunchFixture, probe_program, shell, single, wait_for};
+use crate::needs::available;
 
 /// A socket in a folder of its own, whose path is short enough for one.
 struct Socket(PathBuf);
@@ -50,7 +51,7 @@ fn what_bailiwick_started_is_not_the_user_at_its_socket() {
 
     let own = Command::new(program).args(["connect", socket]).output().expect("it starts");
     assert_eq!(String::from_utf8_lossy(&own.stdout), "let in\n\n", "the user's own programs are allowed in");
-    for level in LEVELS {
+    for level in available() {
         let answer = connect(&place, level);
         let expected = if level == Containment::Full { "No such file" } else { "closed" };
         assert!(answer.contains(expected), "{level}: {answer}");

@@ -16,13 +16,6 @@ use bailiwick::platform::launch::{
 
 use crate::temporary::TemporaryFolder;
 
-/// All levels, weakest first.
-#[cfg(not(feature = "portable-launch"))]
-pub const LEVELS: [Containment; 3] = [Containment::None, Containment::Partial, Containment::Full];
-/// The level of what starts programs on macOS, which is built for these tests without what holds them there.
-#[cfg(feature = "portable-launch")]
-pub const LEVELS: [Containment; 1] = [Containment::None];
-
 static RUNTIME: LazyLock<tokio::runtime::Runtime> = LazyLock::new(|| {
     tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a runtime")
 });

@@ -6,12 +6,13 @@ use std::os::unix::fs::PermissionsExt;
 use bailiwick::contract::command::{Containment, Joiner, Redirect};
 use bailiwick::platform::launch::LaunchError;
 
-use super::place::{LEVELS, LaunchFixture, redirected, shell, single, step, wait_for};
+use super::place::{LaunchFixture, redirected, shell, single, step, wait_for};
+use crate::needs::available;
 
 #[test]
 fn runs_a_program_with_the_arguments_as_given() {
     let place = LaunchFixture::new();
-    for level in LEVELS {
+    for level in available() {
         let ran = place.run(level, single(&["printf", "%s|", "a b", "$(id)", "*", "", "\"'"]));
         assert_eq!(ran.out(), "a b|$(id)|*||\"'|", "{level}");
         assert_eq!(ran.ended.held.level, level);
@@ -22,7 +23,7 @@ fn runs_a_program_with_the_arguments_as_given() {
 #[test]
 fn gives_the_exit_code_or_the_signal() {
     let place = LaunchFixture::new();
-    for level in LEVELS {
+    for level in available() {
         let ended = place.run(level, shell("exit 7")).ended;
         assert_eq!((ended.exit_code, ended.signal), (Some(7), None), "{level}");
         let ended = place.run(level, shell("kill -TERM $$")).ended;
@@ -36,7 +37,7 @@ fn joins_pipelines_as_a_shell_does() {
     let place = LaunchFixture::new();
     let echo = |joiner, word: &'static str| step(joiner, &[&["echo", word]]);
     let fails = |joiner| step(joiner, &[&["false"]]);
-    for level in LEVELS {
+    for level in available() {
         for (plan, out, exit) in [
             (vec![echo(None, "a"), echo(Some(And), "b")], "a\nb\n", 0),
             (vec![fails(None), echo(Some(And), "b")], "", 1),
@@ -55,7 +56,7 @@ fn joins_pipelines_as_a_shell_does() {
 #[test]
 fn wires_pipes_and_ends_a_writer_whose_reader_is_gone() {
     let place = LaunchFixture::new();
-    for level in LEVELS {
+    for level in available() {
         let plan = vec![step(None, &[&["printf", "b\\na\\nc\\n"], &["sort"], &["head", "-n", "1"]])];
         assert_eq!(place.run(level, plan).out(), "a\n", "{level}");
         // `yes` never ends on its own: it needs the default answer to SIGPIPE.
@@ -69,7 +70,7 @@ fn redirects_in_the_written_order() {
     use Redirect::{StderrToNull, StderrToStdout, StdinFromNull, StdoutToNull, StdoutToStderr};
     let place = LaunchFixture::new();
     let script = &["sh", "-c", "echo out; echo err >&2; cat"];
-    for level in LEVELS {
+    for level in available() {
         for (redirects, out, err) in [
             (&[][..], "out\n", "err\n"),
             (&[StdoutToNull], "", "err\n"),
@@ -90,7 +91,7 @@ fn redirects_in_the_written_order() {
 fn the_environment_is_exactly_what_was_given() {
     let mut place = LaunchFixture::new();
     place.environment = vec![("A".into(), "1".into()), ("B".into(), "x=y z".into())];
-    for level in LEVELS {
+    for level in available() {
         let ran = place.run(level, single(&["env"]));
         let mut lines: Vec<&str> = ran.out().lines().collect();
         if cfg!(feature = "portable-launch") {
@@ -112,7 +113,7 @@ fn a_program_gets_three_streams_no_signal_set_aside_and_the_users_umask() {
     .expect("exists")
     .permissions()
     .mode();
-    for level in LEVELS {
+    for level in available() {
         let ran = place.run(level, shell("ls /proc/self/fd | tr '\\n' ' '"));
         // The fourth is the folder that `ls` reads.
         assert_eq!(ran.out(), "0 1 2 3 ", "{level}");
@@ -133,7 +134,7 @@ fn a_program_gets_three_streams_no_signal_set_aside_and_the_users_umask() {
 #[test]
 fn works_in_the_folder_that_was_opened() {
     let place = LaunchFixture::new();
-    for level in LEVELS {
+    for level in available() {
         let ran = place.run(level, shell("pwd; echo hello > file; cat file"));
         assert_eq!(ran.out(), format!("{}\nhello\n", place.root().display()), "{level}");
     }
@@ -148,7 +149,7 @@ fn a_program_that_is_not_the_checked_file_does_not_start() {
         fs::write(&program, text).expect("written");
         fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("set");
     };
-    for level in LEVELS {
+    for level in available() {
         write("#!/bin/sh\necho checked\n");
         let plan = single(&[program.to_str().expect("UTF-8")]);
         assert_eq!(place.run(level, plan.clone()).out(), "checked\n", "{level}");
@@ -166,7 +167,7 @@ fn a_program_that_cannot_be_executed_is_an_error_that_names_the_step() {
     let program = place.root().join("program");
     fs::write(&program, "no program").expect("written");
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("set");
-    for level in LEVELS {
+    for level in available() {
         let plan = single(&[program.to_str().expect("UTF-8")]);
         match wait_for(place.try_run(level, plan)) {
             Err(LaunchError::Step { step, .. }) => assert_eq!(step, "execute", "{level}"),
@@ -178,7 +179,7 @@ fn a_program_that_cannot_be_executed_is_an_error_that_names_the_step() {
 #[test]
 fn a_level_that_is_not_named_by_the_hold_is_never_weakened() {
     let place = LaunchFixture::new();
-    for level in LEVELS {
+    for level in available() {
         let held = place.run(level, single(&["true"])).ended.held;
         assert_eq!(held.level, level);
         assert_eq!(held.degraded, level != Containment::Full);

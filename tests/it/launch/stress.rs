@@ -7,7 +7,8 @@ use super::deaths::{Victim, kill_in_orders};
 use super::door::silent_and_deaf_clients;
 use super::killing::jobs_leave_no_trace;
 use super::lasting::{lives, request, start};
-use super::place::{LEVELS, LaunchFixture, shell};
+use super::place::{LaunchFixture, shell};
+use crate::needs::available;
 use crate::patience::PATIENCE;
 
 #[test]
@@ -28,22 +29,25 @@ fn whatever_is_killed_in_whatever_order_the_rest_is_found_whole_and_nothing_is_l
         [Keepers, Service, Launcher],
         [Keepers, Launcher, Service],
     ];
-    kill_in_orders(TEST, LEVELS.into_iter().flat_map(|level| orders.map(|order| (level, order))));
+    kill_in_orders(TEST, available().into_iter().flat_map(|level| orders.map(|order| (level, order))));
 }
 
 #[test]
 fn a_process_whose_folder_is_removed_ends() {
     let place = LaunchFixture::new();
-    let processes = LEVELS.map(|level| {
-        let process =
-            start(&place, request(&place, level, shell("echo on; trap '' TERM; sleep 1000; sleep 1000")));
-        process.shows("on");
-        fs::remove_dir_all(&process.folder).expect("removed");
-        process.status().process_id
-    });
+    let processes: Vec<_> = available()
+        .into_iter()
+        .map(|level| {
+            let process =
+                start(&place, request(&place, level, shell("echo on; trap '' TERM; sleep 1000; sleep 1000")));
+            process.shows("on");
+            fs::remove_dir_all(&process.folder).expect("removed");
+            process.status().process_id
+        })
+        .collect();
     // Keepers look every half minute, and the program takes no notice of being asked.
     let deadline = Instant::now() + Duration::from_secs(30) + *PATIENCE;
-    while processes.into_iter().any(lives) {
+    while processes.iter().copied().any(lives) {
         assert!(Instant::now() < deadline, "processes continue that nobody can find");
         std::thread::sleep(Duration::from_millis(100));
     }

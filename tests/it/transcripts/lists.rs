@@ -4,6 +4,7 @@ use std::fs;
 
 use super::place::TranscriptFixture;
 use super::transcript::{CTRL_C, Transcript};
+use crate::needs::lacks_full_sandbox;
 
 #[test]
 fn lists_fit_the_terminal() {
@@ -32,6 +33,9 @@ fn lists_fit_the_terminal() {
 
 #[test]
 fn what_a_change_of_a_scope_opens_is_shown_and_asked_about() {
+    if lacks_full_sandbox() {
+        return;
+    }
     let place = TranscriptFixture::set_up();
     fs::create_dir(place.path("second")).expect("made");
     let config = || fs::read(place.config()).expect("there");

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::needs::lacks_full_sandbox;
+use support::needs::lacks_full_sandbox;
 use support::service::TestService;
 
 /// Returns the only condition of an answer.
@@ -128,6 +128,9 @@ server.serve_forever()
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_server_is_awaited_by_its_port_and_by_its_answer_in_its_own_network() {
+    if lacks_full_sandbox() {
+        return;
+    }
     let host = TestService::for_waits();
     let (server, other) = (host.python(SERVER).await, host.python("time.sleep(600)").await);
     let line = json!({"any": [{"until": "regex", "process": server, "pattern": r"^\d+$"}]});

@@ -49,11 +49,13 @@ pub enum Need {
     Replacing,
     /// Folders whose place can be taken by another while they are open.
     Moves,
+    /// The full sandbox, whose namespaces a kernel may forbid.
+    Sandbox,
 }
 
 impl Need {
     /// All of them.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Links,
         Self::Modes,
         Self::Names,
@@ -65,6 +67,7 @@ impl Need {
         Self::Displays,
         Self::Replacing,
         Self::Moves,
+        Self::Sandbox,
     ];
 
     /// Returns the word by which case files name it.
@@ -81,12 +84,13 @@ impl Need {
             Self::Displays => "displays",
             Self::Replacing => "replacing",
             Self::Moves => "moves",
+            Self::Sandbox => "sandbox",
         }
     }
 
-    /// Returns whether this system has it. Linux has to have all of them.
+    /// Returns whether this system has it. Linux has to have all of them but the full sandbox.
     pub fn is_there(self) -> bool {
-        if cfg!(target_os = "linux") {
+        if cfg!(target_os = "linux") && self != Self::Sandbox {
             return true;
         }
         static FOUND: [OnceLock<bool>; Need::ALL.len()] = [const { OnceLock::new() }; Need::ALL.len()];
@@ -124,6 +128,7 @@ impl Need {
                 drop(open);
                 replaced
             }
+            Self::Sandbox => levels().missing(Containment::Full).is_none(),
             Self::Moves => {
                 std::fs::create_dir(path("open")).expect("the temporary folder can be written");
                 let root = bailiwick::platform::fs::Root::open(&path("open")).expect("it opens");

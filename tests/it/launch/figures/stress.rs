@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use super::{output_is_counted_and_kept_within_the_budget, short_processes_leave_nothing_running};
 use crate::launch::lasting::{at_terminal, request, start};
-use crate::launch::place::{LEVELS, LaunchFixture, single, wait_for};
-use crate::needs::lacks_root;
+use crate::launch::place::{LaunchFixture, single, wait_for};
+use crate::needs::{available, lacks_root};
 use crate::patience::eventually;
 
 /// Returns a figure of a process's memory, in KiB.
@@ -23,7 +23,7 @@ fn fifty_keepers_take_at_most_two_mebibytes_each() {
         return;
     }
     let place = LaunchFixture::new();
-    for level in LEVELS {
+    for level in available() {
         let processes: Vec<_> = (0..50)
             .map(|number| {
                 let plan = single(&["cat"]);
