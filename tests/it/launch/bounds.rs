@@ -3,12 +3,13 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
+use std::process::Command;
 
 use bailiwick::contract::command::{Containment, Network};
 use bailiwick::platform::launch::{LaunchError, levels};
 
 use super::place::{LaunchFixture, grant, shell, single, wait_for};
-use crate::needs::{available, lacks_full_sandbox};
+use crate::needs::{available, lacks_full_sandbox, report_left_out};
 use crate::patience::eventually;
 
 #[test]
@@ -17,7 +18,9 @@ fn this_machine_has_every_level() {
     let levels = levels();
     assert_eq!(levels.missing(Containment::Partial), None);
     assert!(levels.landlock_abi >= 1);
-    if lacks_full_sandbox() {
+    let asked = Command::new("unshare").args(["--user", "--map-root-user", "--mount", "true"]).output();
+    if !asked.expect("a program of util-linux").status.success() {
+        report_left_out("namespaces, which the kernel forbids");
         return;
     }
     assert_eq!((levels.strongest, levels.missing(Containment::Full)), (Containment::Full, None));
@@ -411,10 +414,10 @@ fn memory_that_programs_share_by_number_is_shut_or_the_jobs_own() {
     if lacks_full_sandbox() {
         return;
     }
-    let made = std::process::Command::new("ipcmk").args(["-M", "4096"]).output().expect("ipcmk starts");
+    let made = Command::new("ipcmk").args(["-M", "4096"]).output().expect("ipcmk starts");
     let made = String::from_utf8_lossy(&made.stdout).into_owned();
     let id = made.rsplit(' ').next().expect("a number").trim();
-    let remove = || std::process::Command::new("ipcrm").args(["-m", id]).output().expect("ipcrm starts");
+    let remove = || Command::new("ipcrm").args(["-m", id]).output().expect("ipcrm starts");
     let place = LaunchFixture::new();
     let script = format!(
         "ipcrm -m {id} 2>/dev/null && echo removed; for kind in '-M 4096' '-S 1' -Q; do ipcmk $kind >/dev/null 2>&1 && echo made; done; true"
