@@ -14,9 +14,9 @@ use bailiwick::platform::machine::user_id;
 use libtest_mimic::Trial;
 use serde_json::{Value, json};
 use support::access::ReadAccess;
+use support::needs::lacks_full_sandbox;
 use support::scope::TestScope;
 use support::service::{TestService, call, data};
-use support::system::{Need, lacks};
 
 use crate::trials::TrialFilter;
 
@@ -208,7 +208,7 @@ fn undo(host: &TestService, operation: &Value) -> Value {
 
 #[expect(clippy::ptr_arg, reason = "trials take their item by reference")]
 fn what_a_command_destroys_comes_back(script: &String) {
-    if lacks(Need::Sandbox) {
+    if lacks_full_sandbox() {
         return;
     }
     let host = host();
@@ -244,7 +244,7 @@ fn run_and_undo(host: &TestService, script: &str) -> (BTreeMap<PathBuf, Facts>, 
 }
 
 mod stress {
-    use super::{Need, commands, fs, host, lacks, make_folder, run_and_undo, write};
+    use super::{commands, fs, host, lacks_full_sandbox, make_folder, run_and_undo, write};
 
     const FILES: usize = 50_000;
     const IN_A_FOLDER: usize = 100;
@@ -261,7 +261,7 @@ mod stress {
 
     /// One after the other.
     pub fn commands_come_back_in_a_tree_of_fifty_thousand_files(scripts: &Vec<String>) {
-        if lacks(Need::Sandbox) {
+        if lacks_full_sandbox() {
             return;
         }
         let host = host();

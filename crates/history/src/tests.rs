@@ -197,7 +197,7 @@ fn settings_of_sqlite_hold() {
 }
 
 #[test]
-fn sqlite_is_built_without_what_the_history_never_asks_for() {
+fn sqlite_is_built_without_what_the_history_does_not_use() {
     let folder = Folder::new();
     let (database, _) = Database::open(&folder.0).expect("opened");
     let mut options = database.connection.prepare("PRAGMA compile_options").expect("it is SQL");
@@ -208,7 +208,9 @@ fn sqlite_is_built_without_what_the_history_never_asks_for() {
     {
         assert!(!options.iter().any(|it| it.starts_with(absent)), "{absent}: {options:?}");
     }
-    for present in ["DEFAULT_MEMSTATUS=0", "OMIT_DEPRECATED", "OMIT_JSON", "OMIT_LOAD_EXTENSION"] {
+    for present in
+        ["DEFAULT_MEMSTATUS=0", "OMIT_DEPRECATED", "OMIT_JSON", "OMIT_LOAD_EXTENSION", "OMIT_SHARED_CACHE"]
+    {
         assert!(options.iter().any(|it| it == present), "{present}: {options:?}");
     }
 }

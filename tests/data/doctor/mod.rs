@@ -10,9 +10,9 @@ use std::process::Command;
 use libtest_mimic::Trial;
 use serde_json::{Value, json};
 use support::installation::Installation;
+use support::needs::lacks_full_sandbox;
 use support::ports::reserve_port;
 use support::source::repository;
-use support::system::{Need, lacks};
 
 use crate::trials::{TrialFilter, slug};
 
@@ -187,7 +187,7 @@ fn there_are_faults_of_many_kinds() {
 fn a_fault_is_named_with_its_fix_and_mended_if_that_is_safe(fault: &&'static Fault) {
     // Where commands may run, a weaker sandbox is a fault of its own.
     let runs_commands = ["commands-none", "commands-secrets", "commands-network"].contains(&fault.check);
-    if runs_commands && lacks(Need::Sandbox) {
+    if runs_commands && lacks_full_sandbox() {
         return;
     }
     let place = healthy();

@@ -13,11 +13,11 @@ use bailiwick::contract::ErrorCode;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use support::installation::Installation;
+use support::needs::lacks_full_sandbox;
 use support::patience::PATIENCE;
 use support::ports::reserve_port;
 use support::screen::XServer;
 use support::source::repository;
-use support::system::{Need, lacks};
 
 use super::client_faults::{connect, entry, settings};
 use super::{assert_of_the_published_form, healthy, home, picture};
@@ -103,7 +103,7 @@ fn belongings(place: &Installation) -> Vec<(PathBuf, u32, Vec<u8>)> {
 }
 
 pub fn all_is_done_for_real_and_nothing_of_the_persons_is_touched() {
-    if lacks(Need::Sandbox) {
+    if lacks_full_sandbox() {
         return;
     }
     let place = healthy();

@@ -8,8 +8,8 @@
 use libtest_mimic::Trial;
 use regex::Regex;
 use serde_json::Value;
+use support::needs::lacks_full_sandbox;
 use support::source::{files, repository, shown_path};
-use support::system::{Need, lacks};
 use support::update::{is_updating, update};
 
 use super::markdown::Page;
@@ -197,7 +197,7 @@ fn the_guides_are_found() {
 }
 
 fn what_the_guides_show_was_printed(page: &Page) {
-    if NEED_SANDBOX.contains(&page.path.as_str()) && lacks(Need::Sandbox) {
+    if NEED_SANDBOX.contains(&page.path.as_str()) && lacks_full_sandbox() {
         return;
     }
     let (differing, text) = run(page);

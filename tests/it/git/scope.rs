@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 use support::scope::TestScope;
 use support::service::TestService;
 
-use crate::system::{Need, git_of_the_person, has_sandbox, lacks};
+use crate::needs::lacks_full_sandbox;
+use crate::system::{git_of_the_person, has_sandbox};
 
 /// Every operation that reads, with a request that works in a repository with two commits and a file `a.txt`.
 pub fn reads() -> Vec<Value> {
@@ -125,7 +126,7 @@ pub fn sandboxes<'a>(words: &[&'a str]) -> Vec<&'a str> {
     assert!(all || !cfg!(target_os = "linux"), "the tests are run where the sandbox is whole");
     let has = |word: &&str| match *word {
         "none" => true,
-        "full" => all && !lacks(Need::Sandbox),
+        "full" => all && !lacks_full_sandbox(),
         _ => all,
     };
     words.iter().copied().filter(has).collect()

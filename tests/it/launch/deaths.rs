@@ -11,7 +11,7 @@ use bailiwick::platform::launch::LaunchError;
 use bailiwick::platform::launch::kept::{Control, ControlError, KeeperRequest, Lifetime, State};
 
 use super::lasting::{DurableProcess, children, kill, lives, request, start};
-use super::place::{LaunchFixture, shell, wait_for};
+use super::place::{LaunchFixture, level_named, shell, wait_for};
 use crate::needs::available;
 use crate::patience::{PATIENCE, eventually};
 use crate::system::tell;
@@ -38,8 +38,7 @@ fn marked(mark: &str) -> usize {
 
 /// Keeps processes until its parent kills it, or ends.
 fn keep(level: &str) {
-    let all = [Containment::None, Containment::Partial, Containment::Full];
-    let level = all.into_iter().find(|known| known.as_str() == level).expect("a level");
+    let level = level_named(level);
     let place = LaunchFixture::new();
     let folders: Vec<_> = (0..PROCESSES + 1)
         .map(|number| {

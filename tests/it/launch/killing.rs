@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use bailiwick::contract::command::Containment;
 
-use super::place::{LaunchFixture, shell, single, wait_for};
+use super::place::{LaunchFixture, level_named, shell, single, wait_for};
 use crate::needs::{available, lacks_full_sandbox};
 use crate::patience::{PATIENCE, eventually};
 use crate::system::tell;
@@ -163,8 +163,7 @@ const SERVICE: &str = "BAILIWICK_TEST_SERVICE_LEVEL";
 
 /// Serves until its parent kills it, or ends.
 fn serve(level: &str) {
-    let all = [Containment::None, Containment::Partial, Containment::Full];
-    let level = all.into_iter().find(|known| known.as_str() == level).expect("a level");
+    let level = level_named(level);
     let mark = std::env::var("BAILIWICK_TEST_MARK").expect("a mark");
     let place = LaunchFixture::new();
     let script = format!("{} sleep 1000.{mark}", detach(&mark));

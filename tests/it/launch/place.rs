@@ -25,6 +25,12 @@ pub fn wait_for<F: Future>(future: F) -> F::Output {
     RUNTIME.block_on(future)
 }
 
+/// Returns the level that has this name.
+pub fn level_named(name: &str) -> Containment {
+    let all = [Containment::None, Containment::Partial, Containment::Full];
+    all.into_iter().find(|level| level.as_str() == name).expect("a level")
+}
+
 /// A root, a private home, and a launcher.
 pub struct LaunchFixture {
     folder: TemporaryFolder,

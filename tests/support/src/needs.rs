@@ -7,7 +7,7 @@ use bailiwick::contract::Containment;
 use bailiwick::platform::launch::levels;
 use bailiwick::platform::machine::user_id;
 
-use crate::system::tell;
+use crate::system::{Need, tell};
 
 /// Fails if a program is missing that `tests/run` installs from the Debian package of the same name.
 pub fn require_program(program: &str) {
@@ -21,7 +21,7 @@ pub fn lacks_program(program: &str) -> bool {
 
 /// Returns whether this system has no full sandbox, and reports that the test is left out.
 pub fn lacks_full_sandbox() -> bool {
-    left_out_unless(levels().missing(Containment::Full).is_none(), "the full sandbox")
+    left_out_unless(Need::Sandbox.is_there(), "the full sandbox")
 }
 
 /// Returns whether the tests do not run as root, and reports that the test is left out.
