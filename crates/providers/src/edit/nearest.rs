@@ -1,6 +1,6 @@
 //! The places that are most like an old text. For messages only: nothing is ever placed by likeness.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use super::text::{Text, body};
 
@@ -39,14 +39,14 @@ pub fn nearest(text: &Text, old: &[&str]) -> Vec<usize> {
         old.iter().map(|line| body(line).trim()).enumerate().filter(|(_, line)| line.len() > 2).collect();
     probes.sort_by_key(|(at, line)| (std::cmp::Reverse(line.len()), *at));
     for (at, probe) in probes.into_iter().take(PROBES) {
-        let probe_pairs = pairs(probe);
+        let mut probe_pairs = ProbePairs::new(probe);
         for index in 0..text.len().min(COMPARED_LINES) {
             let line = body(text.line(index)).trim();
             // Lines of very different length are not alike.
             if line.len() * 3 < probe.len() || probe.len() * 3 < line.len() || line == probe {
                 continue;
             }
-            let like = likeness(&probe_pairs, line);
+            let like = probe_pairs.likeness(line);
             if like >= LIKE {
                 *votes.entry(index.saturating_sub(at)).or_default() += like;
             }
@@ -67,16 +67,48 @@ pub fn nearest(text: &Text, old: &[&str]) -> Vec<usize> {
     found
 }
 
-fn pairs(line: &str) -> HashSet<[u8; 2]> {
+fn pairs(line: &str) -> impl Iterator<Item = usize> {
     let bytes = &line.as_bytes()[..line.len().min(COMPARED_BYTES)];
-    bytes.windows(2).map(|pair| [pair[0], pair[1]]).collect()
+    bytes.windows(2).map(|pair| usize::from(u16::from_be_bytes([pair[0], pair[1]])))
 }
 
-/// Compares by shared pairs of bytes: 100 for the same pairs, 0 for none.
-fn likeness(probe: &HashSet<[u8; 2]>, line: &str) -> usize {
-    let pairs = pairs(line);
-    let shared = pairs.intersection(probe).count();
-    (200 * shared).checked_div(pairs.len() + probe.len()).unwrap_or(0)
+/// The pairs of bytes in a line that others are compared with.
+///
+/// Tables of all pairs, since each line of a file is compared: sets would take ten times as long.
+struct ProbePairs {
+    /// Whether the probe has the pair.
+    has: Vec<bool>,
+    /// How many different pairs it has.
+    count: usize,
+    /// The line that had the pair last, by its number among those compared.
+    last_seen: Vec<u32>,
+    lines: u32,
+}
+
+impl ProbePairs {
+    fn new(probe: &str) -> Self {
+        let mut has = vec![false; 1 << 16];
+        let mut count = 0;
+        for pair in pairs(probe) {
+            count += usize::from(!has[pair]);
+            has[pair] = true;
+        }
+        Self { has, count, last_seen: vec![0; 1 << 16], lines: 0 }
+    }
+
+    /// Compares a line by the pairs that both have: 100 for the same pairs, 0 for none.
+    fn likeness(&mut self, line: &str) -> usize {
+        self.lines += 1;
+        let (mut count, mut shared) = (0, 0);
+        for pair in pairs(line) {
+            if self.last_seen[pair] != self.lines {
+                self.last_seen[pair] = self.lines;
+                count += 1;
+                shared += usize::from(self.has[pair]);
+            }
+        }
+        (200 * shared).checked_div(count + self.count).unwrap_or(0)
+    }
 }
 
 #[cfg(test)]
