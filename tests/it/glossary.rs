@@ -29,7 +29,7 @@ const EXCEPT: &[&str] = &["docs/reference/"];
 
 /// Returns the text without what is code: its comments and literals, line for line.
 fn words_of(file: &SourceFile) -> String {
-    let lines = file.text.lines().zip(file.code.lines());
+    let lines = file.text.lines().zip(file.code().lines());
     let blanked = lines.map(|(text, code)| {
         let mut code = code.chars();
         text.chars().map(|letter| if code.next() == Some(letter) { ' ' } else { letter }).collect::<String>()
@@ -59,10 +59,9 @@ fn docs_comments_and_texts_use_the_words_of_the_glossary() {
             if EXCEPT.iter().any(|except| path.starts_with(except)) {
                 continue;
             }
-            for (at, line) in text.lines().enumerate() {
-                if let Some(hit) = word.find(line) {
-                    found.push(format!("{path}:{}: `{}`, write {instead}", at + 1, hit.as_str()));
-                }
+            for hit in word.find_iter(text) {
+                let line = text[..hit.end()].lines().count();
+                found.push(format!("{path}:{line}: `{}`, write {instead}", hit.as_str()));
             }
         }
     }
@@ -87,7 +86,7 @@ fn no_type_is_named_by_a_participle_a_metaphor_or_a_word_without_meaning() {
     let files = ["src", "crates", "tests", "benches"].iter().flat_map(|folder| rust_files(folder));
     // What is in `tests/code` is read by tests, not run.
     for file in files.filter(|file| !file.path.starts_with("tests/code/")) {
-        for name in declared.captures_iter(&file.code).filter_map(|it| it.get(1)) {
+        for name in declared.captures_iter(file.code()).filter_map(|it| it.get(1)) {
             types += 1;
             if words.contains(&name.as_str()) {
                 found.push(format!("{}: `{}`, write a noun of what it is", file.path, name.as_str()));

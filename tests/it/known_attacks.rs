@@ -27,8 +27,8 @@ impl Guards {
             .into_iter()
             .flat_map(rust_files)
             .flat_map(|file| {
-                let tests = test.captures_iter(&file.code).map(|found| found[1].to_owned());
-                let paths = trials.captures_iter(&file.code).flat_map(|found| {
+                let tests = test.captures_iter(file.code()).map(|found| found[1].to_owned());
+                let paths = trials.captures_iter(file.code()).flat_map(|found| {
                     found[1].split(',').map(|path| path.trim().to_owned()).collect::<Vec<_>>()
                 });
                 let called = paths.map(|path| path.rsplit("::").next().unwrap_or_default().to_owned());

@@ -23,11 +23,11 @@ struct LeftOut {
 fn tests(file: &SourceFile) -> usize {
     let test = Regex::new(r"#\[(?:tokio::)?test(?:\([^\]]*\))?\]").expect("a good pattern");
     let trials = Regex::new(r"\b(?:trials|each)!\s*\[([^;\]]*)").expect("a good pattern");
-    let functions = trials.captures_iter(&file.code).map(|found| {
+    let functions = trials.captures_iter(file.code()).map(|found| {
         let names = found[1].split(',').filter(|name| !name.trim().is_empty());
         names.count()
     });
-    test.find_iter(&file.code).count() + functions.sum::<usize>()
+    test.find_iter(file.code()).count() + functions.sum::<usize>()
 }
 
 /// Returns how many tests a module of a file has, with the modules below it.

@@ -2,6 +2,9 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::{LazyLock, OnceLock};
+
+use regex::Regex;
 
 /// One file of Rust.
 #[derive(Clone)]
@@ -10,8 +13,7 @@ pub struct SourceFile {
     pub path: String,
     /// Its text.
     pub text: String,
-    /// Its text with comments and the contents of literals blanked out, line for line.
-    pub code: String,
+    code: OnceLock<String>,
 }
 
 impl SourceFile {
@@ -24,9 +26,14 @@ impl SourceFile {
         inner.split('/').filter(|name| !matches!(*name, "src" | "lib" | "main")).collect()
     }
 
+    /// Returns its text with comments and the contents of literals blanked out, line for line.
+    pub fn code(&self) -> &str {
+        self.code.get_or_init(|| code_only(&self.text))
+    }
+
     /// Returns the lines of the code, counted from 1.
     pub fn lines(&self) -> impl Iterator<Item = (usize, &str)> {
-        self.code.lines().enumerate().map(|(at, line)| (at + 1, line))
+        self.code().lines().enumerate().map(|(at, line)| (at + 1, line))
     }
 }
 
@@ -49,8 +56,7 @@ pub fn rust_files(folder: &str) -> Vec<SourceFile> {
         .filter(|path| path.extension().is_some_and(|it| it == "rs"))
         .map(|path| {
             let text = fs::read_to_string(&path).expect("a source file is UTF-8");
-            let code = code_only(&text);
-            SourceFile { path: shown_path(&path), text, code }
+            SourceFile { path: shown_path(&path), text, code: OnceLock::new() }
         })
         .collect()
 }
@@ -75,6 +81,10 @@ pub fn files(folder: &str) -> Vec<PathBuf> {
     found.sort();
     found
 }
+
+/// What may open a comment or a literal.
+static OPENING: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r#"//|/\*|"|'|b?r#*""#).expect("a good pattern"));
 
 /// Blanks out comments and the contents of string and character literals; newlines stay.
 pub fn code_only(text: &str) -> String {
@@ -101,8 +111,9 @@ pub fn code_only(text: &str) -> String {
             quoted(rest, b'\'')
         } else {
             let width = text[at..].chars().next().map_or(1, char::len_utf8);
-            out.push_str(&text[at..at + width]);
-            at += width;
+            let next = OPENING.find_at(text, at + width).map_or(text.len(), |found| found.start());
+            out.push_str(&text[at..next]);
+            at = next;
             continue;
         };
         blank(&mut out, at, at + end);
