@@ -23,6 +23,11 @@ const SHARED_ORDER: usize = 900;
 
 /// Returns the definition of the command line.
 pub fn definition() -> Command {
+    definition_for(&|_| true)
+}
+
+/// Returns the definition with only those commands laid out that are asked for.
+fn definition_for(is_wanted: &dyn Fn(&Command) -> bool) -> Command {
     let command = Arguments::command();
     let template = format!(
         "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{}\nOptions:\n{{options}}{{after-help}}",
@@ -34,6 +39,7 @@ pub fn definition() -> Command {
     laid_out(
         flags.fold(command, |command, (flag, order)| command.mut_arg(flag, |arg| arg.display_order(order))),
         "",
+        is_wanted,
     )
 }
 
@@ -56,13 +62,16 @@ fn groups(command: &Command) -> String {
 /// # Errors
 /// What the parser says of a wrong usage; also help and version, which are no errors.
 pub fn parse(words: &[OsString]) -> Result<Arguments, clap::Error> {
-    let mut definition = definition();
+    // The help of a command is shown only where a word names it, and to lay out all of them is most of a start.
+    let is_named = |name: &str| words.iter().any(|word| word == name);
+    let mut definition =
+        definition_for(&|command| is_named(command.get_name()) || command.get_all_aliases().any(is_named));
     let mut matches = definition.try_get_matches_from_mut(words)?;
     Arguments::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut definition))
 }
 
 /// Lays out the help of a command and of those below it; `path` names it, without the program.
-fn laid_out(command: Command, path: &str) -> Command {
+fn laid_out(command: Command, path: &str, is_wanted: &dyn Fn(&Command) -> bool) -> Command {
     // Those that read their own words have their own help.
     if command.is_disable_help_flag_set() {
         return command;
@@ -103,8 +112,11 @@ fn laid_out(command: Command, path: &str) -> Command {
         .arg(help);
     let command = if below.is_empty() { command } else { command.after_help(below) };
     command.mut_subcommands(|below| {
+        if !is_wanted(&below) {
+            return below;
+        }
         let path = format!("{path} {}", below.get_name());
-        laid_out(below, path.trim_start())
+        laid_out(below, path.trim_start(), is_wanted)
     })
 }
 
@@ -122,6 +134,32 @@ mod tests {
         let named: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| *names).copied().collect();
         assert_eq!(shown, named.iter().copied().collect());
         assert_eq!(shown.len(), named.len(), "one is named twice");
+    }
+
+    /// Adds the words that lead to a command and to each below it, by its name and by its other names.
+    fn add_paths(command: &Command, above: &[String], paths: &mut Vec<Vec<String>>) {
+        for below in command.get_subcommands() {
+            for name in std::iter::once(below.get_name()).chain(below.get_all_aliases()) {
+                let path = [above, &[name.to_owned()]].concat();
+                add_paths(below, &path, paths);
+                paths.push(path);
+            }
+        }
+    }
+
+    #[test]
+    fn help_is_the_same_where_only_named_commands_are_laid_out() {
+        let whole = definition();
+        let mut paths = vec![vec!["bailiwick".to_owned()]];
+        add_paths(&whole, &paths[0].clone(), &mut paths);
+        assert!(paths.len() > 80, "only {} commands were found", paths.len());
+        for mut words in paths {
+            words.push("--help".to_owned());
+            let said = |result: Result<(), clap::Error>| result.err().map(|error| error.to_string());
+            let words: Vec<OsString> = words.into_iter().map(OsString::from).collect();
+            let of_whole = whole.clone().try_get_matches_from(&words).map(|_| ());
+            assert_eq!(said(parse(&words).map(|_| ())), said(of_whole), "{words:?}");
+        }
     }
 
     #[test]
