@@ -305,6 +305,24 @@ fn only_what_was_named_exists_inside() {
 }
 
 #[test]
+fn the_list_of_fonts_is_read_and_not_written() {
+    let list = ["ls", "/var/cache/fontconfig"];
+    let outside = Command::new(list[0]).arg(list[1]).output().expect("it ran").stdout;
+    let outside = String::from_utf8(outside).expect("UTF-8");
+    assert!(outside.contains(".cache-"), "no program with windows is installed: {outside}");
+    let place = LaunchFixture::new();
+    for level in available().into_iter().filter(|level| *level != Containment::None) {
+        assert_eq!(place.run(level, single(&list)).out(), outside, "{level}");
+        let ran = place.run(level, single(&["touch", "/var/cache/fontconfig/x"]));
+        assert_ne!(ran.ended.exit_code, Some(0), "{level}");
+    }
+    if !lacks_full_sandbox() {
+        let ran = place.run(Containment::Full, single(&["ls", "-A", "/var/cache"]));
+        assert_eq!(ran.out(), "fontconfig\n");
+    }
+}
+
+#[test]
 fn the_network_is_never_more_than_was_asked_for() {
     if lacks_full_sandbox() {
         return;

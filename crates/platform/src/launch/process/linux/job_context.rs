@@ -32,6 +32,8 @@ const SYSTEM: &[&str] = &[
     "/gnu/store",
     "/sys/devices/system/cpu",
     "/sys/devices/system/node",
+    // The list of the system's fonts. Without it each program that shows or draws text reads all of them first.
+    "/var/cache/fontconfig",
 ];
 
 /// The most that a job can have in memory as files, whatever the computer has.
