@@ -231,7 +231,7 @@ fn run_and_undo(host: &TestService, script: &str) -> (BTreeMap<PathBuf, Facts>, 
     let ran = data(&answer);
     assert_eq!(ran["exitCode"], 0, "{ran:#}");
     let after = all_below(&host.root());
-    assert!(before != after, "the command changes something");
+    assert!(before != after, "the command changes something: {ran:#}");
     assert!(ran["changes"]["created"].is_u64(), "{ran:#}");
     // What is in a folder that only root may read is not known.
     let unread = after.iter().filter(|(_, facts)| facts.0 == 'd' && facts.1 & 0o500 != 0o500);

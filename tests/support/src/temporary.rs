@@ -40,7 +40,7 @@ impl TemporaryFolder {
         let base = Path::new("/dev/shm");
         let is_other = FileId::of(base)?.device != FileId::of(than)?.device;
         let path = base.join(format!("bailiwick-test-{}", new_id()));
-        (is_other && fs::create_dir(&path).is_ok()).then_some(Self { path })
+        (is_other && fs::create_dir(&path).is_ok()).then(|| Self { path })
     }
 
     /// Returns its path, without symbolic links.
