@@ -74,7 +74,7 @@ fn pairs(line: &str) -> impl Iterator<Item = usize> {
 
 /// The pairs of bytes in a line that others are compared with.
 ///
-/// Tables of all pairs, since each line of a file is compared: sets would take ten times as long.
+/// Tables of all pairs, since each line of a file is compared: sets would take sixteen times as long.
 struct ProbePairs {
     /// Whether the probe has the pair.
     has: Vec<bool>,
