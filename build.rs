@@ -1,7 +1,7 @@
 //! Links debug programs for Linux at a fixed address.
 //!
 //! A program that can be anywhere writes each of its addresses anew when it starts: 370,000 without optimization, half of
-//! its start. Tests start it 12,000 times. What users build and what is released is placed at random.
+//! its start. Tests start it 12,000 times. Release builds are placed at random.
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");

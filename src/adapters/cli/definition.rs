@@ -70,7 +70,7 @@ pub fn parse(words: &[OsString]) -> Result<Arguments, clap::Error> {
     Arguments::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut definition))
 }
 
-/// Lays out the help of a command and of those below it; `path` names it, without the program.
+/// Lays out the help of a command and of those below it that are wanted; `path` names it, without the program.
 fn laid_out(command: Command, path: &str, is_wanted: &dyn Fn(&Command) -> bool) -> Command {
     // Those that read their own words have their own help.
     if command.is_disable_help_flag_set() {

@@ -82,6 +82,7 @@ struct ProbePairs {
     count: usize,
     /// The line that had the pair last, by its number among those compared.
     last_seen: Vec<u32>,
+    /// How many lines were compared.
     lines: u32,
 }
 
