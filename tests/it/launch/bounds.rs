@@ -9,7 +9,7 @@ use bailiwick::contract::command::{Containment, Network};
 use bailiwick::platform::launch::{LaunchError, levels};
 
 use super::place::{LaunchFixture, grant, shell, single, wait_for};
-use crate::needs::{available, lacks_full_sandbox, report_left_out};
+use crate::needs::{available, available_sandboxes, lacks_full_sandbox, report_left_out};
 use crate::patience::eventually;
 
 #[test]
@@ -311,7 +311,7 @@ fn the_list_of_fonts_is_read_and_not_written() {
     let outside = String::from_utf8(outside).expect("UTF-8");
     assert!(outside.contains(".cache-"), "no program with windows is installed: {outside}");
     let place = LaunchFixture::new();
-    for level in available().into_iter().filter(|level| *level != Containment::None) {
+    for level in available_sandboxes() {
         assert_eq!(place.run(level, single(&list)).out(), outside, "{level}");
         let ran = place.run(level, single(&["touch", "/var/cache/fontconfig/x"]));
         assert_ne!(ran.ended.exit_code, Some(0), "{level}");
@@ -365,16 +365,13 @@ fn a_working_folder_that_was_replaced_is_refused() {
 
 #[test]
 fn a_root_that_a_job_replaced_by_a_link_opens_nothing() {
-    if lacks_full_sandbox() {
-        return;
-    }
     // Two roots, one within the other: an earlier job may have put a link in the place of the inner one.
     let place = LaunchFixture::new();
     let outside = place.outside().join("outside");
     fs::create_dir(&outside).expect("made");
     fs::write(outside.join("file"), "secret\n").expect("written");
     symlink(&outside, place.root().join("inner")).expect("made");
-    for level in [Containment::Partial, Containment::Full] {
+    for level in available_sandboxes() {
         let (mut request, _out, _err) = place.request(level, shell("cat inner/file; echo x > inner/file"));
         request.hold.read_write.push(grant(&place.root().join("inner")));
         let mut job = wait_for(place.launcher.launch(request)).expect("started");
@@ -385,9 +382,6 @@ fn a_root_that_a_job_replaced_by_a_link_opens_nothing() {
 
 #[test]
 fn a_folder_that_was_replaced_since_it_was_checked_is_not_opened() {
-    if lacks_full_sandbox() {
-        return;
-    }
     let place = LaunchFixture::new();
     let outside = place.outside().join("outside");
     fs::create_dir(&outside).expect("made");
@@ -404,7 +398,7 @@ fn a_folder_that_was_replaced_since_it_was_checked_is_not_opened() {
             fs::remove_file(&other).expect("removed");
             fs::rename(&outside, &other).expect("renamed");
         }
-        for level in [Containment::Partial, Containment::Full] {
+        for level in available_sandboxes() {
             for (field, step) in [("roots", ["landlock", "folders"]), ("readable", ["landlock", "folders"])] {
                 let (mut request, _out, _err) = place.request(level, shell(&script));
                 match field {
@@ -450,14 +444,11 @@ fn memory_that_programs_share_by_number_is_shut_or_the_jobs_own() {
 
 #[test]
 fn a_set_user_id_program_gains_nothing() {
-    if lacks_full_sandbox() {
-        return;
-    }
     let place = LaunchFixture::new();
     let copy = place.root().join("id");
     fs::copy(super::place::program("id"), &copy).expect("copied");
     fs::set_permissions(&copy, fs::Permissions::from_mode(0o6755)).expect("set");
-    for level in [Containment::Partial, Containment::Full] {
+    for level in available_sandboxes() {
         let script =
             "./id -u; grep -h -E '^(CapEff|CapBnd|NoNewPrivs|Seccomp):' /proc/self/status | tr -d '\\t'";
         let ran = place.run(level, shell(script));

@@ -9,7 +9,7 @@ use bailiwick::platform::launch::kept::{ControlError, KeeperRequest, State};
 
 use super::lasting::{DurableProcess, request, start};
 use super::place::{LaunchFixture, shell, single, wait_for};
-use crate::needs::{available, lacks_full_sandbox, lacks_root, require_program};
+use crate::needs::{available, available_sandboxes, lacks_full_sandbox, lacks_root, require_program};
 use crate::patience::{PATIENCE, eventually};
 
 fn knock(process: &DurableProcess) -> UnixStream {
@@ -125,13 +125,10 @@ fn who_says_nothing_makes_room_for_others_and_who_never_reads_is_not_waited_for(
 #[cfg(not(feature = "portable-launch"))]
 #[test]
 fn what_is_contained_reaches_nothing_of_its_keeper() {
-    if lacks_full_sandbox() {
-        return;
-    }
     let mut place = LaunchFixture::new();
     place.network = Network::Full;
     require_program("python3");
-    for level in [Containment::Partial, Containment::Full] {
+    for level in available_sandboxes() {
         let made = request(&place, level, Vec::new());
         let folder = made.folder.clone();
         let script = format!(

@@ -6,7 +6,7 @@ use bailiwick::contract::command::{Containment, Network};
 use bailiwick::platform::launch::InnerSandboxes;
 
 use super::place::{LaunchFixture, grant, shell, wait_for};
-use crate::needs::lacks_full_sandbox;
+use crate::needs::{available_sandboxes, lacks_full_sandbox};
 
 /// Makes a namespace of users and mounts inside, becomes root in it, and tries the ways out.
 const TRIES: &str = r#"
@@ -124,11 +124,8 @@ fn an_inner_sandbox_reads_no_closed_file_and_moves_no_folder_above_one() {
 
 #[test]
 fn without_the_word_no_inner_sandbox_can_be_made() {
-    if lacks_full_sandbox() {
-        return;
-    }
     let place = LaunchFixture::new();
-    for level in [Containment::Partial, Containment::Full] {
+    for level in available_sandboxes() {
         let finished = place.run(level, shell("unshare --user true || echo refused"));
         assert!(finished.out.contains("refused"), "{level}: {}", finished.out);
         assert!(!finished.ended.held.open.contains(&"innerSandboxes"), "{level}");

@@ -6,10 +6,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use bailiwick::contract::command::Containment;
-
 use super::place::{LaunchFixture, level_named, shell, single, wait_for};
-use crate::needs::{available, lacks_full_sandbox};
+use crate::needs::{available, available_sandboxes};
 use crate::patience::{PATIENCE, eventually};
 use crate::system::tell;
 use crate::temporary::TemporaryFolder;
@@ -336,11 +334,8 @@ fn a_command_that_signals_its_group_ends_itself_alone() {
 #[cfg(not(feature = "portable-launch"))]
 #[test]
 fn a_supervisor_cannot_be_killed_or_stopped_from_inside() {
-    if lacks_full_sandbox() {
-        return;
-    }
     let place = LaunchFixture::new();
-    for level in [Containment::Partial, Containment::Full] {
+    for level in available_sandboxes() {
         let script = "kill -9 $PPID; kill -STOP $PPID; kill -9 1; echo still here";
         let ran = place.run(level, shell(script));
         assert_eq!(ran.out(), "still here\n", "{level}");

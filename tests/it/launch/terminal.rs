@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use bailiwick::contract::command::{Containment, Joiner};
+use bailiwick::contract::command::Joiner;
 use bailiwick::platform::launch::kept::TerminalSize;
 
 use super::lasting::{at_terminal, start};
 use super::place::{LaunchFixture, shell, single, step, wait_for};
-use crate::needs::{available, lacks_full_sandbox, require_program};
+use crate::needs::{available, available_sandboxes, require_program};
 use crate::patience::{eventually, eventually_some};
 
 #[test]
@@ -165,12 +165,9 @@ fn a_secret_that_is_typed_reaches_the_program_and_not_the_ring() {
 #[cfg(not(feature = "portable-launch"))]
 #[test]
 fn a_process_with_a_terminal_cannot_type_into_it() {
-    if lacks_full_sandbox() {
-        return;
-    }
     let place = LaunchFixture::new();
     require_program("python3");
-    for level in [Containment::Partial, Containment::Full] {
+    for level in available_sandboxes() {
         let script = "import fcntl,termios\ntry:\n fcntl.ioctl(0,termios.TIOCSTI,b'x')\nexcept PermissionError: print('refused')";
         let process = start(&place, at_terminal(&place, level, single(&["python3", "-c", script])));
         process.ended();

@@ -41,6 +41,11 @@ pub fn available() -> Vec<Containment> {
     can
 }
 
+/// Returns the levels with a sandbox that this computer has, and reports those that it lacks.
+pub fn available_sandboxes() -> Vec<Containment> {
+    available().into_iter().filter(|level| *level != Containment::None).collect()
+}
+
 /// Does a test at every level that this computer has, side by side.
 pub async fn at_every_level<Test, Done>(test: Test)
 where
