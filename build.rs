@@ -1,6 +1,6 @@
 //! Links debug programs for Linux at a fixed address.
 //!
-//! A program that can be anywhere writes each of its addresses anew when it starts: 370,000 without optimization, half of
+//! A program that can be anywhere writes each of its addresses when it starts: 370,000 without optimization, half of
 //! its start. Tests start it 12,000 times. Release builds are placed at random.
 
 fn main() {
