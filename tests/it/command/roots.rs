@@ -9,7 +9,7 @@ use bailiwick::platform::fs::modes::symlink;
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use serde_json::{Value, json};
 
-use crate::needs::available;
+use crate::needs::available_sandboxes;
 use support::scope::TestScope;
 use support::service::TestService;
 
@@ -44,7 +44,7 @@ async fn run(host: &TestService) -> Value {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_root_that_is_exchanged_for_a_link_while_commands_start_opens_nothing_outside() {
-    for level in available().into_iter().filter(|level| *level > Containment::None) {
+    for level in available_sandboxes() {
         // With one root the working folder is in it; with two it can be in the other. What can be read alone is opened
         // in the same way.
         for (roots, readable) in
@@ -96,7 +96,7 @@ async fn a_root_that_is_exchanged_for_a_link_while_commands_start_opens_nothing_
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_link_inside_a_root_is_followed_to_what_commands_may_read() {
-    for level in available().into_iter().filter(|level| *level > Containment::None) {
+    for level in available_sandboxes() {
         let scope = folders();
         let folder = scope.folder();
         fs::write(folder.join("x/second/data.txt"), "data").expect("a file");

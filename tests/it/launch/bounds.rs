@@ -305,11 +305,11 @@ fn only_what_was_named_exists_inside() {
 }
 
 #[test]
-fn the_list_of_fonts_is_read_and_not_written() {
+fn the_font_cache_is_read_and_not_written() {
     let list = ["ls", "/var/cache/fontconfig"];
     let outside = Command::new(list[0]).arg(list[1]).output().expect("it ran").stdout;
     let outside = String::from_utf8(outside).expect("UTF-8");
-    assert!(outside.contains(".cache-"), "no program with windows is installed: {outside}");
+    assert!(outside.contains(".cache-"), "no font cache, on Debian: apt-get install fontconfig: {outside}");
     let place = LaunchFixture::new();
     for level in available_sandboxes() {
         assert_eq!(place.run(level, single(&list)).out(), outside, "{level}");

@@ -32,7 +32,7 @@ const SYSTEM: &[&str] = &[
     "/gnu/store",
     "/sys/devices/system/cpu",
     "/sys/devices/system/node",
-    // The list of the system's fonts. Without it each program that shows or draws text reads all of them first.
+    // The font cache. Without it each program that shows or draws text reads all fonts first.
     "/var/cache/fontconfig",
 ];
 
