@@ -5,6 +5,10 @@
 
 #![forbid(unsafe_code)]
 
+// Unit tests make schemas out of types; the program carries the files.
+#[cfg(not(test))]
+extern crate bailiwick_schema as schemars;
+
 pub use bailiwick_config as config;
 pub use bailiwick_contract as contract;
 pub use bailiwick_engine::{operations, reference, registry, requests, service};

@@ -5,11 +5,11 @@ use serde::Serialize;
 
 use bailiwick_config::ScopeConfig;
 use bailiwick_contract::{Capability, Failure, ScopeType};
-use bailiwick_engine::operations::screen::{AccessState, access_state, unavailable};
+use bailiwick_engine::operations::screen::unavailable;
 use bailiwick_platform::screen::{Displays, Listing, Sources};
 use bailiwick_policy::{OwnFolders, RootPaths, Scope};
 use bailiwick_providers::display::{desktop_abilities, without_private};
-use bailiwick_providers::screen::withheld;
+use bailiwick_providers::screen::{AccessState, access_state, withheld};
 
 use super::vision_model;
 use crate::installation::home::Home;

@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use bailiwick_config::{Config, ScopeConfig};
 use bailiwick_contract::{Capability, ScopeType};
-use bailiwick_engine::operations::screen::access_state;
 use bailiwick_platform::accessibility::{AccessibilityError, allowance};
 use bailiwick_platform::dirs::Dirs;
 use bailiwick_platform::screen::{Access, Displays, Listing, ScreenError, Sources};
+use bailiwick_providers::screen::access_state;
 
 use bailiwick_providers::display::{missing_programs, without_private};
 use bailiwick_providers::screen::{OCR_PACKAGE, has_ocr};

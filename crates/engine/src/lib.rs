@@ -5,6 +5,10 @@
 
 #![forbid(unsafe_code)]
 
+// Unit tests make schemas out of types; the program carries the files.
+#[cfg(not(test))]
+extern crate bailiwick_schema as schemars;
+
 pub mod registry;
 pub mod changes;
 pub mod programs;

@@ -57,6 +57,4 @@ mod url_check;
 pub use command_line::{CommandLineError, check_command_line};
 pub use definition::definition;
 pub use run::main;
-#[cfg(feature = "schemas")]
-pub use schemas::schemas;
 pub use schemas::{CommandSchema, SCHEMAS};

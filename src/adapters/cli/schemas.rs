@@ -22,7 +22,7 @@ pub struct CommandSchema {
     pub command: &'static str,
     /// The name of its file below `schemas/cli`, without `.json`.
     pub name: &'static str,
-    #[cfg(feature = "schemas")]
+    #[cfg(test)]
     schema: fn() -> schemars::Schema,
 }
 
@@ -109,29 +109,49 @@ pub const SCHEMAS: &[CommandSchema] = &[
 ];
 
 #[cfg_attr(
-    not(feature = "schemas"),
+    not(test),
     expect(clippy::extra_unused_type_parameters, reason = "without schemas the type is named only")
 )]
 const fn row<T: JsonSchema>(command: &'static str, name: &'static str) -> CommandSchema {
     CommandSchema {
         command,
         name,
-        #[cfg(feature = "schemas")]
+        #[cfg(test)]
         schema: schema_of::<T>,
     }
 }
 
-#[cfg(feature = "schemas")]
+#[cfg(test)]
 fn schema_of<T: JsonSchema>() -> schemars::Schema {
     schemars::schema_for!(T)
 }
 
-/// Returns the schemas of all commands: the path from the repository's root, and the text.
-#[cfg(feature = "schemas")]
-pub fn schemas() -> Vec<(String, String)> {
-    let of_clients = super::client::schemas().into_iter().map(|(path, text)| (path.to_owned(), text));
-    let own = SCHEMAS.iter().map(|row| {
-        (format!("schemas/cli/{}.json", row.name), format!("{:#}\n", serde_json::Value::from((row.schema)())))
-    });
-    of_clients.chain(own).collect()
+#[cfg(test)]
+mod tests {
+    use bailiwick_schema::assert_committed;
+
+    use super::*;
+    use crate::client_settings::output as client;
+
+    #[test]
+    fn committed_schemas_of_commands_equal_the_generated_ones() {
+        let of_clients = [
+            row::<client::ListOutput>("client list", "client.list"),
+            row::<client::ChangesOutput>("client list --changes", "client.list.changes"),
+            row::<client::EditOutput>("client add", "client.add"),
+            row::<client::EditOutput>("client remove", "client.remove"),
+            row::<client::EditOutput>("client undo", "client.undo"),
+            row::<client::PrintOutput>("client print", "client.print"),
+            row::<client::BundleOutput>("client mcpb", "client.mcpb"),
+        ];
+        let made: Vec<(String, String)> = SCHEMAS
+            .iter()
+            .chain(&of_clients)
+            .map(|row| {
+                let schema = serde_json::Value::from((row.schema)());
+                (format!("schemas/cli/{}.json", row.name), format!("{schema:#}\n"))
+            })
+            .collect();
+        assert_committed(&made, &["schemas/cli"], "cargo test -p bailiwick --lib schemas");
+    }
 }

@@ -1,9 +1,9 @@
 //! `screen status`: what a client could see of this computer's screens, and what to change.
 
 use bailiwick_contract::{Capability, Failure};
-use bailiwick_engine::operations::screen::access_state;
 
 use bailiwick_providers::display::missing_programs;
+use bailiwick_providers::screen::access_state;
 
 use super::printer::{Report, one_line, table};
 use crate::diagnosis::screen_status::ScreenStatus;

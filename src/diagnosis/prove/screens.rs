@@ -10,10 +10,10 @@ use crate::installation::child::McpChild;
 use crate::installation::limit::Limit;
 use crate::installation::steps::{StepError, Steps, wrong};
 use bailiwick_contract::id;
-use bailiwick_engine::operations::screen::access_state;
 use bailiwick_platform::dirs::Dirs;
 use bailiwick_platform::screen::{Access, Displays, Mark, Point, ScreenError, Sources};
 use bailiwick_providers::display::without_private;
+use bailiwick_providers::screen::access_state;
 use bailiwick_providers::screen::{Picture, decode};
 
 /// How much around the mark is in the picture, in pixels.

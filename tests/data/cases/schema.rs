@@ -3,7 +3,8 @@
 use std::sync::LazyLock;
 
 use bailiwick::operations::FAMILIES;
-use bailiwick::reference::{operation_schema, outcome_schema};
+use bailiwick::reference::outcome_schema;
+use bailiwick::registry::packed_request;
 use jsonschema::Validator;
 use serde_json::{Value, json};
 
@@ -13,7 +14,7 @@ static OUTCOME: LazyLock<Validator> =
 /// Returns the validators of an operation's request, and of the data of its answer.
 fn validators(operation: &str) -> Option<(Validator, Validator)> {
     let mut entries = FAMILIES.iter().flat_map(|family| family.operations);
-    let schema = operation_schema(entries.find(|entry| entry.spec.name == operation)?);
+    let schema = packed_request(entries.find(|entry| entry.spec.name == operation)?);
     let output = json!({"$ref": "#/$defs/output", "$defs": schema["$defs"]});
     let request = jsonschema::validator_for(&schema).expect("the schema of an operation is one");
     let data = jsonschema::validator_for(&output).expect("the schema of an operation's data is one");

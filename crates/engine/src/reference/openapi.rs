@@ -4,14 +4,10 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use crate::registry::{Entry, Registry};
+use crate::registry::{Entry, Registry, packed_request};
 use bailiwick_contract::ErrorCode;
 
 use super::outcome::outcome_schema;
-#[cfg(feature = "schemas")]
-use super::schema::operation_schema;
-#[cfg(not(feature = "schemas"))]
-use crate::registry::packed_request as operation_schema;
 
 /// Creates the document: every operation is one form of the body of `POST /api/v1/operations`.
 ///
@@ -19,12 +15,16 @@ use crate::registry::packed_request as operation_schema;
 /// OpenAPI 3.1.1, whose schemas are JSON Schema draft 2020-12; each embedded schema has an `$id`, so that
 /// its `$defs` stay its own.
 pub fn openapi(registry: &Registry) -> Value {
+    openapi_of(registry, packed_request)
+}
+
+/// Creates the document with the schemas of requests that a function gives.
+pub(super) fn openapi_of(registry: &Registry, request_schema: impl Fn(&Entry) -> Value) -> Value {
     let mut schemas = Map::new();
     schemas.insert("Outcome".to_owned(), embedded(outcome_schema(), "outcome.json"));
     for entry in registry.operations() {
         let name = entry.spec.name;
-        schemas
-            .insert(name.to_owned(), embedded(operation_schema(entry), &format!("operations/{name}.json")));
+        schemas.insert(name.to_owned(), embedded(request_schema(entry), &format!("operations/{name}.json")));
     }
     schemas.insert("Several".to_owned(), several());
     schemas.insert("Answers".to_owned(), several_answers());

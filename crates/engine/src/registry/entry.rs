@@ -227,7 +227,7 @@ pub struct Entry {
     pub waits_for_row: bool,
     /// How it shows what it would do, if it can.
     pub preview: Option<PreviewFunction>,
-    #[cfg(feature = "schemas")]
+    #[cfg(test)]
     schemas: fn() -> Schemas,
     field_names: OnceLock<(FieldNames, FieldNames)>,
     signatures: OnceLock<Signatures>,
@@ -298,7 +298,7 @@ impl Entry {
             attempt,
             waits_for_row: false,
             preview: None,
-            #[cfg(feature = "schemas")]
+            #[cfg(test)]
             schemas: super::derived::schemas::<O>,
             field_names: OnceLock::new(),
             signatures: OnceLock::new(),
@@ -306,13 +306,13 @@ impl Entry {
     }
 
     /// Creates the JSON Schemas of the operation's parts: out of its types.
-    #[cfg(feature = "schemas")]
+    #[cfg(test)]
     pub fn schemas(&self) -> Schemas {
         (self.schemas)()
     }
 
     /// Reads the JSON Schemas of the operation's parts.
-    #[cfg(not(feature = "schemas"))]
+    #[cfg(not(test))]
     pub fn schemas(&self) -> Schemas {
         super::packed::packed_schemas(self)
     }

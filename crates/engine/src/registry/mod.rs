@@ -4,7 +4,7 @@
 //! [`RunAsync`] says on which threads it runs, and [`Entry`] is what it becomes: a row of its family's table. The rows are the single source of schemas, documents, discovery and CLI flags.
 
 mod context;
-#[cfg(feature = "schemas")]
+#[cfg(test)]
 mod derived;
 mod describe;
 mod entry;

@@ -3,6 +3,7 @@
 //! `shot` captures and has the policy judge each window, `control` changes windows that it shows, `clipboard` reads what one of its programs has copied, `input` uses pointer
 //! and keyboard, `video` records; all else is pure computation.
 
+mod access;
 mod apps;
 mod clipboard;
 mod control;
@@ -18,6 +19,7 @@ mod shot;
 mod video;
 mod workspace;
 
+pub use access::{AccessState, access_state};
 pub use apps::{App, Apps, apps};
 pub use clipboard::{
     ClipboardReturn, ClipboardStore, SavedClipboard, TemporaryClipboard, read_clipboard, save_clipboard,

@@ -14,13 +14,9 @@ mod list;
 mod print;
 mod remove;
 mod run;
-#[cfg(feature = "schemas")]
-mod schemas;
 mod undo;
 
 pub use args::{CheckArgs, ClientCommand, ClientsAtSetup};
 pub use connect_at_setup::Offer;
 pub use remove::remove_added;
 pub use run::run;
-#[cfg(feature = "schemas")]
-pub use schemas::schemas;

@@ -6,7 +6,6 @@ use std::time::Instant;
 use serde_json::{Map, Value, json};
 
 use crate::operations::codex::around as around_codex;
-use crate::operations::screen::access_state;
 use crate::registry::prelude::*;
 use crate::registry::{
     Entry, SIGNATURE_LEGEND, SignatureLength, describe_operation, describe_shortly, grouped, signature,
@@ -20,6 +19,7 @@ use bailiwick_platform::system::system;
 use bailiwick_policy::{CapabilityStatus, Grants, STAGES, Scope};
 use bailiwick_providers::codex;
 use bailiwick_providers::command::{TIME_OF_ALL, VersionContext, installed_tools, level, tool_versions};
+use bailiwick_providers::screen::access_state;
 
 /// The operation.
 pub struct Op;

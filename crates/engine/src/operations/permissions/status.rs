@@ -5,8 +5,9 @@ use bailiwick_contract::FOR_USER;
 use bailiwick_policy::Scope;
 use bailiwick_providers::display::{DesktopAbility, desktop_abilities};
 use bailiwick_providers::grounding::Grounder;
+use bailiwick_providers::screen::{AccessState, access_state};
 
-use super::super::screen::{AccessState, access_state, unavailable};
+use super::super::screen::unavailable;
 use super::super::tray::finding::buses;
 
 /// The operation.

@@ -5,9 +5,9 @@ use bailiwick_contract::Detail;
 use bailiwick_platform::screen::{Rect, Window, WindowState};
 use bailiwick_policy::ScreenRules;
 use bailiwick_providers::artifact::Area;
-use bailiwick_providers::screen::withheld;
+use bailiwick_providers::screen::{AccessState, access_state, withheld};
 
-use super::refusal::{AccessState, access_state, unavailable};
+use super::refusal::unavailable;
 
 /// The operation.
 pub struct Op;

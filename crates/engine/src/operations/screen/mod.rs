@@ -19,7 +19,7 @@ pub(super) use list::{WindowRows, area, shown_title, window_rows};
 pub use place::PointOutput;
 pub(super) use place::of_point;
 pub(super) use read_capture::judge as judge_capture;
-pub use refusal::{AccessState, access_state, unavailable, withheld};
+pub use refusal::{unavailable, withheld};
 
 /// The family's table.
 pub static FAMILY: Family = Family {

@@ -5,10 +5,9 @@ use std::collections::BTreeSet;
 use crate::registry::prelude::*;
 use bailiwick_platform::screen::Window;
 use bailiwick_providers::artifact::Area;
+use bailiwick_providers::screen::{AccessState, access_state};
 
-use super::super::screen::{
-    AccessState, WindowRows, access_state, area, shown_title, unavailable, window_rows,
-};
+use super::super::screen::{WindowRows, area, shown_title, unavailable, window_rows};
 use super::changing::state_word;
 
 /// The operation.

@@ -9,7 +9,7 @@ use bailiwick_config::Config;
 use bailiwick_contract::limits::MAX_TIMEOUT_SECONDS;
 use bailiwick_contract::{CommonOption, Envelope, OperationSpec, ScopeNeed, TargetRule};
 
-use super::outcome::DRAFT;
+use crate::reference::outcome::DRAFT;
 
 /// Creates the schema of any request.
 pub fn envelope_schema(registry: &Registry) -> Value {
