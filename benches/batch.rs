@@ -1,29 +1,20 @@
-//! What a batch costs: `cargo bench --bench batch`. A client over stdio asks a real `bailiwick mcp`, audited, for ten files: by
-//! ten calls, by one `batch.run`, and by one that changes a file, in turns; figures are medians of the sums of round trips.
-
-#![expect(
-    clippy::disallowed_methods,
-    clippy::print_stdout,
-    reason = "a bench runs what it measures, and prints it"
-)]
-
-mod client;
+//! What a batch costs: `cargo bench --bench measure batch`. A client over stdio asks a real `bailiwick mcp`, audited, for
+//! ten files: by ten calls, by one `batch.run`, and by one that changes a file, in turns; figures are medians of the sums
+//! of round trips.
 
 use std::fs;
+use std::process::ExitCode;
 
 use serde_json::{Value, json};
 
-use client::Client;
+use crate::client::Client;
+use crate::fixture::median;
 
 const ROUNDS: usize = 200;
 const READS: usize = 10;
 
-fn median(values: &mut [f64]) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
-}
-
-fn main() {
+/// Measures it.
+pub fn run(_: &[String]) -> ExitCode {
     let mut client = Client::start(|app| {
         for number in 0..READS {
             fs::write(app.join(format!("{number}.txt")), "a line of a file\n".repeat(200)).expect("written");
@@ -55,4 +46,5 @@ fn main() {
     }
     println!("1 batch of reads against 10 calls: {:.2}", medians[1] / medians[0]);
     println!("1 batch with a write against its calls: {:.2}", medians[3] / (medians[0] + medians[2]));
+    ExitCode::SUCCESS
 }

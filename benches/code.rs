@@ -2,19 +2,12 @@
 //! answers, and what the index takes.
 //!
 //! ```text
-//! cargo bench --bench code               a tree that is the same in every run
-//! cargo bench --bench code -- FOLDER     the sources of a real one
+//! cargo bench --bench measure code               a tree that is the same in every run
+//! cargo bench --bench measure code -- FOLDER     the sources of a real one
 //! ```
 //!
 //! Through `Service::handle` with the history on. The tree is below the temporary folder and is removed at the end.
 //! Ends with 1 if an answer lacks what the tree was made with.
-
-#![expect(
-    clippy::disallowed_methods,
-    clippy::print_stdout,
-    clippy::print_stderr,
-    reason = "a bench makes its own tree, measures, and tells"
-)]
 
 use std::fmt::Write as _;
 use std::fs;
@@ -23,44 +16,32 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use bailiwick::config::Config;
-use bailiwick::contract::{Caller, Envelope, Transport, id};
-use bailiwick::platform::dirs::Dirs;
-use bailiwick::platform::launch::Launcher;
-use bailiwick::service::{Service, ServiceSettings};
+use bailiwick::contract::{Caller, Envelope, Transport};
+use bailiwick::service::Service;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
+
+use crate::fixture::{Folder, median, milliseconds, service};
 
 const FILES: usize = 25_000;
 const MEDIAN_BYTES: f64 = 6_000.0;
 const ROUNDS: usize = 41;
 
-fn main() -> ExitCode {
-    // `cargo bench` passes `--bench`.
-    let given = std::env::args().skip(1).find(|word| !word.starts_with("--"));
-    let folder = Folder(std::env::temp_dir().join(format!("bailiwick-bench-{}", id::new_id())));
-    let (tree, name) = match &given {
+/// Measures it; the first word is the folder of a real tree.
+pub fn run(words: &[String]) -> ExitCode {
+    let folder = Folder::make();
+    let (tree, name) = match words.first() {
         Some(tree) => (PathBuf::from(tree), "parse".to_owned()),
         None => {
-            let tree = folder.0.join("tree");
+            let tree = folder.join("tree");
             let bytes = make_tree(&tree);
             println!("tree         {FILES} files, {:.1} MB", bytes as f64 / 1e6);
             (tree, "get_ledger_total_17".to_owned())
         }
     };
     let bench = Bench { runtime: tokio::runtime::Runtime::new().expect("a runtime starts"), tree, folder };
-    let good = bench.run(&name, given.is_none());
+    let good = bench.run(&name, words.is_empty());
     ExitCode::from(u8::from(!good))
-}
-
-struct Folder(PathBuf);
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        if let Err(error) = fs::remove_dir_all(&self.0) {
-            eprintln!("{} stays: {error}", self.0.display());
-        }
-    }
 }
 
 struct Bench {
@@ -106,8 +87,7 @@ impl Bench {
                 times.push(took);
                 last = data;
             }
-            times.sort_by(f64::total_cmp);
-            let (best, median, worst) = (times[0], times[ROUNDS / 2], times[ROUNDS - 1]);
+            let (median, best, worst) = (median(&mut times), times[0], times[ROUNDS - 1]);
             println!("warm         {median:.1} ms median ({best:.1} to {worst:.1}), {what}: {}", told(&last));
         }
         if made {
@@ -142,23 +122,13 @@ impl Bench {
             }
             times.push(took);
         }
-        times.sort_by(f64::total_cmp);
-        println!("after a change {:.1} ms median", times[ROUNDS / 2]);
+        println!("after a change {:.1} ms median", median(&mut times));
         true
     }
 
     fn service(&self) -> Arc<Service> {
-        let config: Config = serde_json::from_value(json!({
-            "machineId": "bench", "machineName": "bench",
-            "scopes": [{"id": "tree", "roots": [self.tree], "capabilities": ["fs:read"]}],
-        }))
-        .expect("a good config");
-        let dirs = Dirs::below(self.folder.0.join("home"));
-        Service::boot_with(
-            ServiceSettings { config, dirs },
-            Launcher::with_program(env!("CARGO_BIN_EXE_bailiwick").into()),
-        )
-        .expect("the service boots")
+        let scopes = json!([{"id": "tree", "roots": [self.tree], "capabilities": ["fs:read"]}]);
+        service(self.folder.join("home"), scopes)
     }
 
     fn ask(&self, service: &Arc<Service>, query: &str, options: Value) -> (f64, Value) {
@@ -169,7 +139,7 @@ impl Bench {
             .runtime
             .block_on(service.handle(&caller, Envelope::from_value(envelope), &CancellationToken::new()))
             .into_reply();
-        let took = began.elapsed().as_secs_f64() * 1_000.0;
+        let took = milliseconds(began.elapsed());
         let mut outcome = outcome.into_value();
         assert_eq!(outcome["ok"], Value::Bool(true), "{outcome:#}");
         (took, outcome["data"].take())
@@ -180,7 +150,7 @@ impl Bench {
         let mut before = 0;
         loop {
             std::thread::sleep(Duration::from_millis(500));
-            let files = fs::read_dir(self.folder.0.join("home/state/code")).into_iter().flatten().flatten();
+            let files = fs::read_dir(self.folder.join("home/state/code")).into_iter().flatten().flatten();
             let size = files.filter_map(|file| file.metadata().ok()).map(|facts| facts.len()).sum();
             if size > 0 && size == before {
                 return size;

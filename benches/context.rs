@@ -1,32 +1,25 @@
-//! Figures of code.context: `cargo bench --bench context`. Goal: at most 2,000 tokens and, warm, 150 ms, on this repository
-//! and on a generated one of 25,000 files in 300 packages.
-
-#![expect(
-    clippy::disallowed_methods,
-    clippy::print_stdout,
-    reason = "a bench makes a folder of its own and prints what it measures"
-)]
+//! Figures of code.context: `cargo bench --bench measure context`. Goal: at most 2,000 tokens and, warm, 150 ms, on this
+//! repository and on a generated one of 25,000 files in 300 packages.
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use bailiwick::config::Config;
-use bailiwick::contract::{Caller, Envelope, Transport, id};
-use bailiwick::platform::dirs::Dirs;
-use bailiwick::platform::launch::Launcher;
-use bailiwick::service::{Service, ServiceSettings};
+use bailiwick::contract::{Caller, Envelope, Transport};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
+
+use crate::fixture::{Folder, commit, git, median, milliseconds, service};
 
 const FILES: usize = 25_000;
 const PACKAGES: usize = 300;
 const COMMITS: usize = 60;
 const ROUNDS: usize = 40;
 
-fn main() {
-    let folder = std::env::temp_dir().join(format!("bailiwick-bench-{}", id::new_id()));
+/// Measures it.
+pub fn run(_: &[String]) -> ExitCode {
+    let folder = Folder::make();
     let generated = folder.join("generated");
     make(&generated);
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
@@ -36,7 +29,7 @@ fn main() {
         Path::new(env!("CARGO_MANIFEST_DIR")),
     ));
     runtime.block_on(measure(&folder.join("home-2"), "25,000 files", &generated));
-    fs::remove_dir_all(&folder).expect("the folder is removed");
+    ExitCode::SUCCESS
 }
 
 fn make(repository: &Path) {
@@ -88,25 +81,9 @@ fn make(repository: &Path) {
     git(repository, &["status"]);
 }
 
-fn commit(repository: &Path) {
-    git(repository, &["-c", "user.name=A", "-c", "user.email=a@example.com", "commit", "-q", "-m", "one"]);
-}
-
-fn git(repository: &Path, words: &[&str]) {
-    let status = Command::new("git").args(words).current_dir(repository).stdout(Stdio::null()).status();
-    assert!(status.expect("git starts").success(), "{words:?}");
-}
-
 async fn measure(home: &Path, name: &str, repository: &Path) {
-    let config: Config = serde_json::from_value(json!({
-        "machineId": "01JD0000000000000000000000",
-        "machineName": "bench",
-        "scopes": [{ "id": "app", "roots": [repository], "capabilities": ["fs:read"] }],
-    }))
-    .expect("a valid config");
-    let launcher = Launcher::with_program(env!("CARGO_BIN_EXE_bailiwick").into());
-    let settings = ServiceSettings { config, dirs: Dirs::below(home.to_path_buf()) };
-    let service = Service::boot_with(settings, launcher).expect("the service starts");
+    let scopes = json!([{"id": "app", "roots": [repository], "capabilities": ["fs:read"]}]);
+    let service = service(home.to_path_buf(), scopes);
     let caller = Caller::local(Transport::Stdio);
     let ask = async |include: &[&str]| -> (Duration, usize) {
         let envelope = json!({"op": "code.context", "scope": "app", "options": {"include": include}});
@@ -133,15 +110,7 @@ async fn measure(home: &Path, name: &str, repository: &Path) {
             times.push(milliseconds(took));
             tokens = size;
         }
-        times.sort_by(f64::total_cmp);
-        println!(
-            "  {part:<10} median {:6.1} ms   best {:6.1} ms   {tokens} tokens",
-            times[ROUNDS / 2],
-            times[0]
-        );
+        let (median, best) = (median(&mut times), times[0]);
+        println!("  {part:<10} median {median:6.1} ms   best {best:6.1} ms   {tokens} tokens");
     }
-}
-
-fn milliseconds(time: Duration) -> f64 {
-    time.as_secs_f64() * 1_000.0
 }

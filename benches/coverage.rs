@@ -1,32 +1,21 @@
-//! What undo of commands costs: `cargo bench --bench coverage`. A client over stdio has a real `bailiwick mcp`, audited, run a
-//! command in trees of 5, 5,000 and 50,000 files, with undo of what commands change and without, and remove a folder of
-//! 10,000 files, with undo and without. Figures are medians.
-
-#![expect(
-    clippy::disallowed_methods,
-    clippy::print_stdout,
-    reason = "a bench runs what it measures, and prints it"
-)]
-
-mod client;
+//! What undo of commands costs: `cargo bench --bench measure coverage`. A client over stdio has a real `bailiwick mcp`,
+//! audited, run a command in trees of 5, 5,000 and 50,000 files, with undo of what commands change and without, and remove
+//! a folder of 10,000 files, with undo and without. Figures are medians.
 
 use std::fs;
 use std::path::Path;
+use std::process::ExitCode;
 
 use serde_json::{Value, json};
 
-use client::Client;
+use crate::client::Client;
+use crate::fixture::median;
 
 const ROUNDS: usize = 15;
 /// How many files are in a folder.
 const IN_A_FOLDER: usize = 50;
 /// How many files are removed at once.
 const REMOVED: usize = 10_000;
-
-fn median(values: &mut [f64]) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
-}
 
 fn fill(root: &Path, files: usize) {
     for number in 0..files {
@@ -48,11 +37,12 @@ fn scope(id: &str, root: &Path, undo: &str) -> Value {
     })
 }
 
-fn run(scope: &str, words: &[&str]) -> Value {
+fn command(scope: &str, words: &[&str]) -> Value {
     json!({"scope": scope, "op": "command.run", "input": {"command": words}})
 }
 
-fn main() {
+/// Measures it.
+pub fn run(_: &[String]) -> ExitCode {
     println!("{:>8} files: alone, with undo the first time, unchanged, one file changed", "");
     for files in [5, 5_000, 50_000] {
         let mut client = Client::start(|app| {
@@ -60,7 +50,7 @@ fn main() {
             json!([scope("covered", app, "commands"), scope("plain", app, "files")])
         });
         let mut measure = |scope: &str, words: &[&str]| {
-            let mut times: Vec<f64> = (0..ROUNDS).map(|_| client.time(&run(scope, words))).collect();
+            let mut times: Vec<f64> = (0..ROUNDS).map(|_| client.time(&command(scope, words))).collect();
             (times[0], median(&mut times[1..]))
         };
         let (_, alone) = measure("plain", &["true"]);
@@ -87,4 +77,5 @@ fn main() {
     }
     let [kept, for_good] = times.map(|mut times| median(&mut times));
     println!("{REMOVED} files removed: {kept:.1} ms with undo, {for_good:.1} ms without");
+    ExitCode::SUCCESS
 }

@@ -1,16 +1,11 @@
-//! Figures of the desktop, on displays of 1280x720: `cargo bench --bench desktop` (needs Xvfb, openbox, at-spi2-core and
-//! python3-gi; chromium for the page). `cargo bench --bench desktop -- WORD` measures what contains the word.
+//! Figures of the desktop, on displays of 1280x720: `cargo bench --bench measure desktop` (needs Xvfb, openbox,
+//! at-spi2-core and python3-gi; chromium for the page). `cargo bench --bench measure desktop -- WORD` measures what
+//! contains the word.
 //!
 //! Goals: 120 elements of GTK in 1,300 tokens and 80 ms (p95), a page of 1,900 buttons in Chromium in 150 ms; a press with its
 //! effect read back in 60 ms (p50) and 300 ms (p95); a form of ten fields in two calls; 1,000 characters of many scripts in
 //! 200 ms, all of them right; a private display in 150 ms and 40 MiB; a wait ends 50 ms after what it waits for is drawn,
 //! and takes no processor while nothing is. Ends with 1 if a goal is missed.
-
-#![expect(
-    clippy::disallowed_methods,
-    clippy::print_stdout,
-    reason = "a bench reads what the system says of processes and prints what it measures"
-)]
 
 use std::fs;
 use std::process::ExitCode;
@@ -23,13 +18,18 @@ use support::elements::{element, lines, tokens};
 use support::scope::TestScope;
 use support::service::TestService;
 
+use crate::fixture::{milliseconds, two_threads};
+
 /// How long a wait has waited when it is given what it waits for.
 const QUIET: Duration = Duration::from_secs(3);
 
-#[tokio::main(flavor = "multi_thread", worker_threads = 2)]
-async fn main() -> ExitCode {
-    let word = std::env::args().skip(1).find(|it| !it.starts_with('-')).unwrap_or_default();
-    let is_wanted = |name: &str| name.contains(&word);
+/// Measures what contains the first word.
+pub fn run(words: &[String]) -> ExitCode {
+    two_threads().block_on(measure(words.first().map_or("", String::as_str)))
+}
+
+async fn measure(word: &str) -> ExitCode {
+    let is_wanted = |name: &str| name.contains(word);
     let mut met = true;
     if is_wanted("see press elements") {
         met &= elements().await;
@@ -231,7 +231,7 @@ async fn wait() -> bool {
         late.push(answered.saturating_duration_since(drawn.join().expect("it was drawn")));
     }
     println!("processor of the service while a wait sees no change: {:.1} ms a second", {
-        busy.as_secs_f64() * 1_000.0 / (QUIET.as_secs_f64() * 20.0)
+        milliseconds(busy) / (QUIET.as_secs_f64() * 20.0)
     });
     figure("from drawn to the wait for it answered", late, [None, Some(50)])
 }
@@ -245,7 +245,7 @@ fn processor() -> Duration {
 /// Prints p50 and p95, and returns whether the goals in milliseconds are met.
 fn figure(name: &str, mut times: Vec<Duration>, goals: [Option<u32>; 2]) -> bool {
     times.sort();
-    let at = |percent: usize| times[times.len() * percent / 100].as_secs_f64() * 1_000.0;
+    let at = |percent: usize| milliseconds(times[times.len() * percent / 100]);
     let mut met = true;
     let mut words = format!("{name:<40}");
     for (percent, goal) in [50, 95].into_iter().zip(goals) {

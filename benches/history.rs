@@ -1,25 +1,22 @@
-//! Figures of the history: `cargo bench --bench history`. Goals: 20,000 operations a second appended
+//! Figures of the history: `cargo bench --bench measure history`. Goals: 20,000 operations a second appended
 //! group-committed; the timeline of 1,000,000 rows in 10 ms.
 
-#![expect(
-    clippy::disallowed_methods,
-    clippy::print_stdout,
-    reason = "a bench makes a folder of its own and prints what it measures"
-)]
-
 use std::path::Path;
+use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use bailiwick::contract::{Cancel, ErrorCode, Transport, id, time};
 use bailiwick::history::{EventDraft, Filter, GroupBy, HistoryHandle, HistorySettings, Phase, verify};
 use serde_json::json;
 
+use crate::fixture::{Folder, median};
+
 const ROWS: usize = 1_000_000;
 const THREADS: usize = 64;
 
-fn main() {
-    let folder = std::env::temp_dir().join(format!("bailiwick-bench-{}", id::new_id()));
-    std::fs::create_dir(&folder).expect("a temporary folder");
+/// Measures it.
+pub fn run(_: &[String]) -> ExitCode {
+    let folder = Folder::make();
     let began = Instant::now();
     let history = start(&folder);
     println!("start                                   {:>10.1?}", began.elapsed());
@@ -94,8 +91,8 @@ fn main() {
         ("timeline, all scopes (CLI)", Filter::default()),
         ("timeline, text that is rare", Filter { text: Some("nothing like it".to_owned()), ..app() }),
     ] {
-        let times = (0..50).map(|_| query(&history, &filter).1);
-        println!("{name:<30} of {} rows {:>10.1?}", rows(&history), median(times.collect()));
+        let mut times: Vec<Duration> = (0..50).map(|_| query(&history, &filter).1).collect();
+        println!("{name:<30} of {} rows {:>10.1?}", rows(&history), median(&mut times));
     }
     for (name, by) in [("sessions", GroupBy::Session), ("connections", GroupBy::Connection)] {
         let times = (0..10).map(|_| {
@@ -103,7 +100,8 @@ fn main() {
             history.groups("app", by, None, &Cancel::after(Duration::from_secs(60))).expect("readable");
             began.elapsed()
         });
-        println!("{name:<30} of {} rows {:>10.1?}", rows(&history), median(times.collect()));
+        let mut times: Vec<Duration> = times.collect();
+        println!("{name:<30} of {} rows {:>10.1?}", rows(&history), median(&mut times));
     }
     let total = rows(&history);
     drop(history);
@@ -112,7 +110,7 @@ fn main() {
     let began = Instant::now();
     let report = verify(&folder).expect("readable");
     println!("verify, {} rows ok={}          {:>10.1?}", report.rows, report.ok, began.elapsed());
-    std::fs::remove_dir_all(&folder).expect("removed");
+    ExitCode::SUCCESS
 }
 
 fn start(folder: &Path) -> HistoryHandle {
@@ -132,11 +130,6 @@ fn query(history: &HistoryHandle, filter: &Filter) -> (i64, Duration) {
     let began = Instant::now();
     let page = history.query(filter, &Cancel::after(Duration::from_secs(60))).expect("readable");
     (page.entries.first().map_or(0, |entry| entry.at_ms), began.elapsed())
-}
-
-fn median(mut times: Vec<Duration>) -> Duration {
-    times.sort();
-    times[times.len() / 2]
 }
 
 fn event(at: usize, has_effect: bool) -> EventDraft {

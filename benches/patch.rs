@@ -1,28 +1,22 @@
-//! What `file.patch` costs on a file of 5,000 lines, with its audit: `cargo bench --bench patch`.
+//! What `file.patch` costs on a file of 5,000 lines, with its audit: `cargo bench --bench measure patch`.
 //!
 //! Each call changes one line of a Rust file of small functions by another dialect in turn, in the process of
 //! the service, on the disk of the temporary folder. The last two show what the parse check costs: without it,
 //! and on 5,000 statements in one row, which are the worst for it.
 
-#![expect(
-    clippy::disallowed_methods,
-    clippy::print_stdout,
-    reason = "a bench makes files of its own, and tells"
-)]
-
 use std::fs;
+use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use bailiwick::config::{Config, ScopeConfig};
-use bailiwick::contract::{Caller, Envelope, Transport, id};
-use bailiwick::platform::dirs::Dirs;
-use bailiwick::platform::launch::Launcher;
+use bailiwick::contract::{Caller, Envelope, Transport};
 use bailiwick::providers::edit::anchor;
-use bailiwick::service::{Service, ServiceSettings};
+use bailiwick::service::Service;
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
+
+use crate::fixture::{Folder, milliseconds, service};
 
 const LINES: usize = 5_000;
 const CALLS: usize = 1_000;
@@ -76,21 +70,13 @@ fn call(
     (took, answer["data"]["files"][0]["version"].clone())
 }
 
-fn main() {
-    let folder = std::env::temp_dir().join(format!("bailiwick-bench-{}", id::new_id()));
+/// Measures it.
+pub fn run(_: &[String]) -> ExitCode {
+    let folder = Folder::make();
     fs::create_dir_all(folder.join("app")).expect("the temporary folder can be written");
-    let scope: ScopeConfig = serde_json::from_value(json!({
-        "id": "app", "roots": [folder.join("app")], "capabilities": ["fs:read", "fs:write"],
-    }))
-    .expect("a good scope");
-    let config = json!({"machineId": "01J00000000000000000000000", "machineName": "bench"});
-    let mut config: Config = serde_json::from_value(config).expect("a good config");
-    config.scopes = vec![scope];
-    let settings = ServiceSettings { config, dirs: Dirs::below(folder.join("home")) };
-    let service =
-        Service::boot_with(settings, Launcher::with_program(env!("CARGO_BIN_EXE_bailiwick").into()))
-            .expect("the service starts");
+    let scope = json!({"id": "app", "roots": [folder.join("app")], "capabilities": ["fs:read", "fs:write"]});
     let runtime = Runtime::new().expect("a runtime can be made");
+    let service = service(folder.join("home"), json!([scope]));
     let runs = DIALECTS.map(|dialect| (dialect, "report", false));
     for (dialect, check, flat) in runs.into_iter().chain([("edits", "off", false), ("edits", "report", true)])
     {
@@ -112,10 +98,9 @@ fn main() {
             times.push(took);
         }
         times.sort_unstable();
-        let ms = |part: usize| times[times.len() * part / 100].as_secs_f64() * 1_000.0;
+        let ms = |part: usize| milliseconds(times[times.len() * part / 100]);
         let flat = if flat { ", in one row" } else { "" };
         println!("file.patch, {dialect}, check {check}{flat}: p50 {:.2} ms, p95 {:.2} ms", ms(50), ms(95));
     }
-    drop(service);
-    fs::remove_dir_all(&folder).expect("it was made above");
+    ExitCode::SUCCESS
 }

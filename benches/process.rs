@@ -1,39 +1,29 @@
-//! What started processes cost: `cargo bench --bench process`. Starting beside running, at every level that this
+//! What started processes cost: `cargo bench --bench measure process`. Starting beside running, at every level that this
 //! computer has, in turns; and a list of 200 that live. Through the whole service, audited; figures are medians.
 
-#![expect(
-    clippy::disallowed_methods,
-    clippy::print_stdout,
-    reason = "a bench makes what it measures, and tells"
-)]
-
 use std::fs;
-use std::path::PathBuf;
+use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Instant;
 
-use bailiwick::config::Config;
-use bailiwick::contract::{Caller, Containment, Envelope, Transport, id};
-use bailiwick::platform::dirs::Dirs;
-use bailiwick::platform::launch::{Launcher, levels};
-use bailiwick::service::{Service, ServiceSettings};
+use bailiwick::contract::Containment;
+use bailiwick::service::Service;
 use serde_json::{Value, json};
-use tokio_util::sync::CancellationToken;
+
+use crate::fixture::{Folder, ask, levels, milliseconds, service};
 
 const ROUNDS: usize = 200;
 const WARM_UP: usize = 10;
 const LIVE: usize = 200;
 
 struct Bench {
-    folder: PathBuf,
+    _folder: Folder,
     service: Arc<Service>,
 }
 
 impl Bench {
     fn new(levels: &[Containment]) -> Self {
-        let folder = std::env::temp_dir().join(format!("bailiwick-bench-{}", id::new_id()));
+        let folder = Folder::make();
         fs::create_dir_all(folder.join("app")).expect("a folder is made");
-        let mut config = Config::new(id::new_id(), "bench".to_owned());
         let scopes = levels.iter().map(|level| {
             json!({"id": level, "roots": [folder.join("app")], "capabilities": ["command:run", "process:manage"],
                 "policy": {
@@ -41,28 +31,14 @@ impl Bench {
                     "allowedCommands": ["true", "sleep *"],
                 }})
         });
-        config.scopes = serde_json::from_value(scopes.collect()).expect("valid scopes");
-        let settings = ServiceSettings { config, dirs: Dirs::below(folder.join("home")) };
-        let launcher = Launcher::with_program(env!("CARGO_BIN_EXE_bailiwick").into());
-        let Ok(service) = Service::boot_with(settings, launcher) else { unreachable!("the config is valid") };
-        Self { folder, service }
+        let service = service(folder.join("home"), scopes.collect());
+        Self { _folder: folder, service }
     }
 
     /// Sends an envelope, and gives the milliseconds until its answer, with the answer.
     async fn time(&self, envelope: &Value) -> (f64, Value) {
-        let (caller, gone) = (Caller::local(Transport::Stdio), CancellationToken::new());
-        let began = Instant::now();
-        let outcome = self.service.handle(&caller, Envelope::from_value(envelope.clone()), &gone).await;
-        let ms = began.elapsed().as_secs_f64() * 1_000.0;
-        let answer = outcome.into_reply().into_value();
-        assert_eq!(answer["ok"], true, "{answer:#}");
-        (ms, answer)
-    }
-}
-
-impl Drop for Bench {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.folder);
+        let (took, answer) = ask(&self.service, envelope.clone()).await;
+        (milliseconds(took), answer)
     }
 }
 
@@ -72,15 +48,15 @@ fn print(name: &str, mut times: Vec<f64>) {
     println!("{name:<36} {:>9.2} {:>9.2} {:>9.2}", at(10), at(50), at(90));
 }
 
-fn main() {
+/// Measures it.
+pub fn run(_: &[String]) -> ExitCode {
     let runtime = tokio::runtime::Runtime::new().expect("the system gives threads");
     runtime.block_on(measure());
+    ExitCode::SUCCESS
 }
 
 async fn measure() {
-    let all = [Containment::None, Containment::Partial, Containment::Full];
-    let levels: Vec<Containment> =
-        all.into_iter().filter(|level| levels().missing(*level).is_none()).collect();
+    let levels = levels();
     println!("{:<36} {:>9} {:>9} {:>9}", "audited, in this process", "p10 ms", "p50 ms", "p90 ms");
     for level in &levels {
         let bench = Bench::new(&levels);

@@ -1,24 +1,17 @@
-//! Figures of captures on a display of 1920x1080: `cargo bench --bench screen` (needs Xvfb; scrot to compare with it).
+//! Figures of captures on a display of 1920x1080: `cargo bench --bench measure screen` (needs Xvfb; scrot to compare with
+//! it).
 //!
 //! Goals, as medians: a raw capture takes at most 1.3 times a copy of its bytes in memory; a picture as PNG in an
 //! answer at most 0.15 times scrot. `BAILIWICK_BENCH_PEER` names another program that captures the display to PNG and prints
 //! the milliseconds it took; at most 0.6 times that. Ends with 1 if a goal is missed. Beside the time on the clock
 //! stands the processor's time of this thread, which tells more while the computer is busy.
 
-#![expect(
-    clippy::disallowed_methods,
-    clippy::print_stdout,
-    reason = "a bench runs what it measures, and tells"
-)]
-
 use std::fs;
 use std::hint::black_box;
 use std::os::unix::fs::symlink;
-use std::path::PathBuf;
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
-use bailiwick::contract::id;
 use bailiwick::platform::screen::{Displays, Rect, Sources};
 use bailiwick::providers::screen::{Format, Picture, encode, scale};
 use base64::Engine as _;
@@ -30,11 +23,14 @@ use x11rb::protocol::xproto::{
 use x11rb::rust_connection::{DefaultStream, RustConnection};
 use x11rb::wrapper::ConnectionExt as _;
 
+use crate::fixture::{Folder, median};
+
 const WIDTH: u16 = 1920;
 const HEIGHT: u16 = 1080;
 const ROUNDS: usize = 60;
 
-fn main() -> ExitCode {
+/// Measures it.
+pub fn run(_: &[String]) -> ExitCode {
     let Some(desk) = DesktopFixture::start() else {
         println!("Xvfb cannot be started: install it (on Debian: apt-get install xvfb)");
         return ExitCode::SUCCESS;
@@ -109,16 +105,11 @@ fn rounds(mut act: impl FnMut()) -> Vec<Took> {
     (0..ROUNDS).map(|_| timed(&mut act)).collect()
 }
 
-fn median(mut values: Vec<Duration>) -> Duration {
-    values.sort_unstable();
-    values[values.len() / 2]
-}
-
 /// Prints medians, and gives that of the time on the clock.
 fn show(name: &str, took: Vec<Took>) -> Duration {
-    let (clock, processor): (Vec<_>, Vec<_>) = took.into_iter().unzip();
-    let clock = median(clock);
-    println!("{name:<32} {clock:>10.2?}   this thread {:>10.2?}", median(processor));
+    let (mut clock, mut processor): (Vec<Duration>, Vec<Duration>) = took.into_iter().unzip();
+    let clock = median(&mut clock);
+    println!("{name:<32} {clock:>10.2?}   this thread {:>10.2?}", median(&mut processor));
     clock
 }
 
@@ -132,7 +123,7 @@ fn goal(name: &str, ours: Duration, other: Duration, most: f64) -> bool {
 /// A display with a wallpaper like a photograph and windows with something like text.
 struct DesktopFixture {
     server: Child,
-    folder: PathBuf,
+    folder: Folder,
     id: String,
     _painted: RustConnection,
 }
@@ -157,14 +148,13 @@ impl DesktopFixture {
         let (stream, _) = DefaultStream::from_unix_stream(stream).ok()?;
         let connection = RustConnection::connect_to_stream(stream, 0).ok()?;
         paint(&connection);
-        let folder = std::env::temp_dir().join(format!("bailiwick-bench-{}", id::new_id()));
-        fs::create_dir(&folder).ok()?;
+        let folder = Folder::make();
         symlink(socket, folder.join(format!("X{number}"))).ok()?;
         Some(Self { server, folder, id: format!(":{number}"), _painted: connection })
     }
 
     fn sources(&self) -> Sources {
-        Sources { sockets: self.folder.clone(), ..Sources::default() }
+        Sources { sockets: self.folder.to_path_buf(), ..Sources::default() }
     }
 
     fn scrot(&self) -> Option<Took> {
@@ -189,7 +179,6 @@ impl Drop for DesktopFixture {
     fn drop(&mut self) {
         let _ = self.server.kill();
         let _ = self.server.wait();
-        let _ = fs::remove_dir_all(&self.folder);
     }
 }
 

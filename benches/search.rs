@@ -1,62 +1,54 @@
 //! Measures `file.search` beside `rg`: one literal over 25,000 files, 0.5 GB, warm.
 //!
 //! ```text
-//! cargo bench --bench search
+//! cargo bench --bench measure search               a literal
+//! cargo bench --bench measure search -- WORD       a word
 //! ```
 //!
 //! The same tree is made in every run, below the temporary folder, and removed at the end. Each round runs
 //! `rg` as a process and the operation in this process, through `Service::handle` with the history on, in
-//! turn. Ends with 1 if the hits differ. Words after `--` are searched for instead of the literal.
-
-#![expect(
-    clippy::disallowed_methods,
-    clippy::panic,
-    clippy::print_stdout,
-    clippy::print_stderr,
-    reason = "a bench makes its own tree, measures, and tells"
-)]
+//! turn. Ends with 1 if the hits differ.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use bailiwick::config::Config;
-use bailiwick::contract::{Caller, Envelope, Transport, id};
-use bailiwick::platform::dirs::Dirs;
-use bailiwick::platform::launch::Launcher;
-use bailiwick::service::{Service, ServiceSettings};
+use bailiwick::contract::{Caller, Envelope, Transport};
+use bailiwick::service::Service;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
+
+use crate::fixture::{Folder, median, milliseconds, service};
 
 const FILES: usize = 25_000;
 const BYTES: usize = 500_000_000;
 const LITERAL: &str = "quarterlyLedgerTotal";
 const ROUNDS: usize = 21;
 
-fn main() -> ExitCode {
-    // `cargo bench` passes `--bench`.
-    let query = std::env::args().skip(1).find(|word| !word.starts_with("--"));
-    let query = query.unwrap_or_else(|| LITERAL.to_owned());
-    let folder = Folder(std::env::temp_dir().join(format!("bailiwick-bench-{}", id::new_id())));
-    let tree = folder.0.join("tree");
+/// Measures it; the first word is searched for instead of the literal.
+pub fn run(words: &[String]) -> ExitCode {
+    let query = words.first().map_or(LITERAL, String::as_str);
+    let folder = Folder::make();
+    let tree = folder.join("tree");
     let bytes = make_tree(&tree);
     println!("tree: {FILES} files, {:.2} GB, query {query:?}", bytes as f64 / 1e9);
 
     let runtime = tokio::runtime::Runtime::new().expect("a runtime starts");
-    let service = service(&folder.0, &tree);
+    let scopes = json!([{"id": "tree", "roots": [tree], "capabilities": ["fs:read"]}]);
+    let service = service(folder.join("home"), scopes);
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
     let (mut our_hits, mut their_hits) = (Vec::new(), Vec::new());
     // The first round warms the page cache and does not count.
     for round in 0..=ROUNDS {
-        let (took, hits) = search(&runtime, &service, &query);
+        let (took, hits) = search(&runtime, &service, query);
         our_hits = hits;
         if round > 0 {
             ours.push(took);
         }
-        let Some((took, hits)) = ripgrep(&tree, &query) else {
+        let Some((took, hits)) = ripgrep(&tree, query) else {
             println!("rg cannot be run: install ripgrep to compare");
             return ExitCode::SUCCESS;
         };
@@ -76,31 +68,7 @@ fn main() -> ExitCode {
     ExitCode::from(u8::from(!agree))
 }
 
-struct Folder(PathBuf);
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        if let Err(error) = fs::remove_dir_all(&self.0) {
-            eprintln!("{} stays: {error}", self.0.display());
-        }
-    }
-}
-
 type Hits = Vec<(String, u64)>;
-
-fn service(folder: &Path, tree: &Path) -> Arc<Service> {
-    let config: Config = serde_json::from_value(json!({
-        "machineId": "bench", "machineName": "bench",
-        "scopes": [{"id": "tree", "roots": [tree], "capabilities": ["fs:read"]}],
-    }))
-    .expect("a good config");
-    let dirs = Dirs::below(folder.join("home"));
-    Service::boot_with(
-        ServiceSettings { config, dirs },
-        Launcher::with_program(env!("CARGO_BIN_EXE_bailiwick").into()),
-    )
-    .expect("the service boots")
-}
 
 fn search(runtime: &tokio::runtime::Runtime, service: &Arc<Service>, query: &str) -> (f64, Hits) {
     let envelope = json!({
@@ -147,15 +115,6 @@ fn ripgrep(tree: &Path, query: &str) -> Option<(f64, Hits)> {
         Some((path.to_owned(), parts.next()?.parse().ok()?))
     });
     Some((took, hits.collect()))
-}
-
-fn milliseconds(time: Duration) -> f64 {
-    time.as_secs_f64() * 1_000.0
-}
-
-fn median(times: &mut [f64]) -> f64 {
-    times.sort_by(f64::total_cmp);
-    times[times.len() / 2]
 }
 
 /// Creates the tree: folders three deep, sizes from 1 KB to 200 KB, one file in 60 with the literal, one in 100

@@ -1,24 +1,20 @@
 //! What the transports cost, beside a bare server on the same library: `cargo build --release --example bare_rmcp`, then
-//! `cargo bench --bench transport`. Everything runs in rounds in which both take turns; figures are medians.
-
-#![expect(
-    clippy::disallowed_methods,
-    clippy::panic,
-    clippy::print_stdout,
-    reason = "a bench runs what it measures, and tells"
-)]
+//! `cargo bench --bench measure transport`. Everything runs in rounds in which both take turns; figures are medians.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::path::Path;
+use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 
 use bailiwick::config::{Config, NewToken, Tokens};
-use bailiwick::contract::{id, time};
+use bailiwick::contract::time;
 use bailiwick::platform::dirs::Dirs;
 use serde_json::{Value, json};
+
+use crate::client::{Pipe, message};
+use crate::fixture::{Folder, config, kib, median, milliseconds};
 
 const STARTS: usize = 60;
 const ROUNDS: usize = 5;
@@ -26,89 +22,29 @@ const CALLS: usize = 1_000;
 const CONNECTIONS: usize = 32;
 const SECONDS: u64 = 4;
 
-/// A server process that is spoken to by lines.
-struct Pipe {
-    child: Child,
-    input: ChildStdin,
-    output: BufReader<ChildStdout>,
-}
-
-impl Pipe {
-    fn start(mut command: Command) -> Self {
-        let mut child = command
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("the program starts");
-        let (input, output) = (child.stdin.take().expect("piped"), child.stdout.take().expect("piped"));
-        Self { child, input, output: BufReader::new(output) }
-    }
-
-    fn ask(&mut self, line: &str) -> String {
-        self.input.write_all(line.as_bytes()).expect("it reads");
-        let mut answer = String::new();
-        self.output.read_line(&mut answer).expect("it writes");
-        answer
-    }
-
-    fn initialize(&mut self) {
-        let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}});
-        let answer = self.ask(&message("initialize", &params));
-        assert!(answer.contains("protocolVersion"), "{answer}");
-        writeln!(self.input, "{}", json!({"jsonrpc": "2.0", "method": "notifications/initialized"}))
-            .expect("it reads");
-    }
-
-    fn resident_kib(&self) -> u64 {
-        let path = format!("/proc/{}/status", self.child.id());
-        let status = fs::read_to_string(path).unwrap_or_default();
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-        line.and_then(|rest| rest.trim().trim_end_matches(" kB").parse().ok()).unwrap_or(0)
-    }
-}
-
-impl Drop for Pipe {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-fn message(method: &str, params: &Value) -> String {
-    format!("{}\n", json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}))
-}
-
 fn call(tool: &str, arguments: &Value) -> String {
     message("tools/call", &json!({"name": tool, "arguments": arguments}))
 }
 
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
-}
-
 /// Bailiwick's folder, with a scope that holds a file of 4 KB and a folder of 100 files.
 struct Installation {
-    folder: PathBuf,
+    folder: Folder,
     token: String,
 }
 
 impl Installation {
     fn new() -> Self {
-        let folder = std::env::temp_dir().join(format!("bailiwick-bench-{}", id::new_id()));
+        let folder = Folder::make();
         fs::create_dir_all(folder.join("app/many")).expect("a folder is made");
         fs::write(folder.join("app/4k.txt"), "0123456789abcde\n".repeat(256)).expect("a file is written");
         for n in 0..100 {
             fs::write(folder.join(format!("app/many/file-{n:03}.txt")), "x").expect("a file is written");
         }
         let dirs = Dirs::below(folder.join("home"));
-        let mut config = Config::new(id::new_id(), "bench".to_owned());
-        config.scopes = serde_json::from_value(json!([
+        let scopes = json!([
             {"id": "app", "roots": [folder.join("app")], "capabilities": ["fs:read", "search:read", "fs:write", "history:read"]}
-        ]))
-        .expect("valid scopes");
-        config.save(&Config::path(&dirs)).expect("the config is saved");
+        ]);
+        config(scopes).save(&Config::path(&dirs)).expect("the config is saved");
         let mut tokens = Tokens::load(&dirs).expect("readable");
         let all = vec!["*".to_owned()];
         let new =
@@ -125,17 +61,11 @@ impl Installation {
     }
 }
 
-impl Drop for Installation {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.folder);
-    }
-}
-
 fn start_ms(command: &dyn Fn() -> Command) -> f64 {
     let began = Instant::now();
     let mut pipe = Pipe::start(command());
     pipe.initialize();
-    began.elapsed().as_secs_f64() * 1_000.0
+    milliseconds(began.elapsed())
 }
 
 fn idle_mib(command: Command) -> f64 {
@@ -143,7 +73,11 @@ fn idle_mib(command: Command) -> f64 {
     pipe.initialize();
     pipe.ask(&message("tools/list", &json!({})));
     std::thread::sleep(Duration::from_secs(1));
-    pipe.resident_kib() as f64 / 1_024.0
+    resident_mib(&pipe)
+}
+
+fn resident_mib(pipe: &Pipe) -> f64 {
+    kib(pipe.child.id(), "VmRSS") as f64 / 1_024.0
 }
 
 fn call_us(pipe: &mut Pipe, line: &str, calls: usize) -> Vec<f64> {
@@ -211,7 +145,8 @@ fn row(figure: &str, ours: f64, bare: Option<f64>, unit: &str) {
     println!("{figure:<42} {ours:>10.1} {unit:<4} bare rmcp: {bare}");
 }
 
-fn main() {
+/// Measures it.
+pub fn run(_: &[String]) -> ExitCode {
     let own = std::env::current_exe().expect("this program");
     let release = own.parent().and_then(Path::parent).expect("target/release/deps");
     let bare = release.join("examples/bare_rmcp");
@@ -228,7 +163,7 @@ fn main() {
         ours.push(start_ms(&|| house.program(&["mcp"])));
         theirs.push(start_ms(&|| bare_command(&["stdio"])));
     }
-    row("stdio, start to initialize answer", median(ours), Some(median(theirs)), "ms");
+    row("stdio, start to initialize answer", median(&mut ours), Some(median(&mut theirs)), "ms");
     row(
         "stdio, idle memory",
         idle_mib(house.program(&["mcp"])),
@@ -256,9 +191,9 @@ fn main() {
             }
         }
     }
-    let echo_us = median(echoes);
-    row("stdio, file.read of 4 KB, p50", median(reads), Some(echo_us), "µs");
-    row("stdio, file.list of 100 entries, p50", median(lists), Some(echo_us), "µs");
+    let echo_us = median(&mut echoes);
+    row("stdio, file.read of 4 KB, p50", median(&mut reads), Some(echo_us), "µs");
+    row("stdio, file.list of 100 entries, p50", median(&mut lists), Some(echo_us), "µs");
     drop((pipe, peer));
 
     let (address, bare_address) = (free_address(), free_address());
@@ -272,11 +207,7 @@ fn main() {
         ours.push(http_per_second(address, &house.token, read.trim_end()));
         theirs.push(http_per_second(bare_address, &house.token, noop.trim_end()));
     }
-    row("HTTP, file.read of 4 KB, 32 connections", median(ours), Some(median(theirs)), "/s");
-    row(
-        "HTTP, memory afterwards",
-        service.resident_kib() as f64 / 1_024.0,
-        Some(peer.resident_kib() as f64 / 1_024.0),
-        "MiB",
-    );
+    row("HTTP, file.read of 4 KB, 32 connections", median(&mut ours), Some(median(&mut theirs)), "/s");
+    row("HTTP, memory afterwards", resident_mib(&service), Some(resident_mib(&peer)), "MiB");
+    ExitCode::SUCCESS
 }

@@ -1,24 +1,17 @@
-//! From a line that a program prints to the answer of the wait for it: `cargo bench --bench wait`. Goal: 5 ms, p50. And
-//! what waits in the works cost others: the time of a `file.stat` beside 64 of them. Needs python3.
-
-#![expect(
-    clippy::disallowed_methods,
-    clippy::print_stdout,
-    reason = "a bench makes a folder of its own and prints what it measures"
-)]
+//! From a line that a program prints to the answer of the wait for it: `cargo bench --bench measure wait`. Goal: 5 ms, p50.
+//! And what waits in the works cost others: the time of a `file.stat` beside 64 of them. Needs python3.
 
 use std::fs;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use bailiwick::config::Config;
-use bailiwick::contract::{Caller, Envelope, Transport, id};
-use bailiwick::platform::dirs::Dirs;
-use bailiwick::platform::launch::Launcher;
-use bailiwick::service::{Service, ServiceSettings};
+use bailiwick::contract::{Caller, Envelope, Transport};
+use bailiwick::service::Service;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
+
+use crate::fixture::{Folder, ask, median, service, two_threads};
 
 const ROUNDS: usize = 300;
 const HELD: usize = 64;
@@ -33,29 +26,26 @@ while True:
     n += 1
 ";
 
-#[tokio::main(flavor = "multi_thread", worker_threads = 2)]
-async fn main() -> ExitCode {
-    let folder = std::env::temp_dir().join(format!("bailiwick-bench-{}", id::new_id()));
+/// Measures it.
+pub fn run(_: &[String]) -> ExitCode {
+    two_threads().block_on(measure())
+}
+
+async fn measure() -> ExitCode {
+    let folder = Folder::make();
     fs::create_dir_all(folder.join("app")).expect("a folder is made");
     fs::write(folder.join("app/lines.py"), PROGRAM).expect("a file is written");
-    let config: Config = serde_json::from_value(json!({
-        "machineId": id::new_id(),
-        "machineName": "bench",
-        "scopes": [{
-            "id": "app",
-            "roots": [folder.join("app")],
-            "capabilities": ["fs:read", "command:run", "process:manage"],
-            "policy": {"allowedCommands": ["python3 *"], "processLifetime": "service"},
-        }],
-    }))
-    .expect("a valid config");
-    let settings = ServiceSettings { config, dirs: Dirs::below(folder.join("home")) };
-    let launcher = Launcher::with_program(env!("CARGO_BIN_EXE_bailiwick").into());
-    let service = Service::boot_with(settings, launcher).expect("the service starts");
+    let scope = json!({
+        "id": "app",
+        "roots": [folder.join("app")],
+        "capabilities": ["fs:read", "command:run", "process:manage"],
+        "policy": {"allowedCommands": ["python3 *"], "processLifetime": "service"},
+    });
+    let service = service(folder.join("home"), json!([scope]));
 
     let start = json!({"op": "process.start", "input": {"command": ["python3", "lines.py"]}});
     let process = send(&service, start).await["processId"].as_str().expect("an id").to_owned();
-    let printed = printed(&service, &process).await;
+    let mut printed = printed(&service, &process).await;
     show("from a line printed to the wait for it answered", printed.clone());
 
     let alone = stats(&service).await;
@@ -76,9 +66,7 @@ async fn main() -> ExitCode {
     gone.cancel();
 
     send(&service, json!({"op": "process.stop", "target": process})).await;
-    // What a bench leaves in the temporary folder does no harm.
-    let _ = fs::remove_dir_all(&folder);
-    if median(printed) <= GOAL { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    if median(&mut printed) <= GOAL { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 /// Waits for one line after another, and gives how long each took from its print to the answer.
@@ -108,16 +96,7 @@ async fn stats(service: &Arc<Service>) -> Vec<Duration> {
 }
 
 async fn send(service: &Arc<Service>, envelope: Value) -> Value {
-    let caller = Caller::local(Transport::Stdio);
-    let outcome = service.handle(&caller, Envelope::from_value(envelope), &CancellationToken::new()).await;
-    let answer = outcome.into_reply().into_value();
-    assert_eq!(answer["ok"], true, "{answer:#}");
-    answer["data"].clone()
-}
-
-fn median(mut times: Vec<Duration>) -> Duration {
-    times.sort_unstable();
-    times[times.len() / 2]
+    ask(service, envelope).await.1["data"].clone()
 }
 
 fn show(name: &str, mut times: Vec<Duration>) {

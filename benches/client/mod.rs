@@ -1,77 +1,107 @@
-//! The client of benches: it asks a real `bailiwick mcp`, audited, over stdio.
+//! The clients of benches: they speak over stdio with a server, and one of them with a real `bailiwick mcp`, audited.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Instant;
 
 use bailiwick::config::Config;
-use bailiwick::contract::id;
 use bailiwick::platform::dirs::Dirs;
 use serde_json::{Value, json};
 
-/// A `bailiwick mcp` in a folder of its own.
-pub struct Client {
-    folder: PathBuf,
+use crate::fixture::{Folder, config, milliseconds};
+
+/// A server process that is spoken to by lines.
+pub struct Pipe {
     /// Its process.
     pub child: Child,
     input: ChildStdin,
     output: BufReader<ChildStdout>,
 }
 
-impl Client {
-    /// Starts it with scopes over a folder, which `scopes` fills.
-    pub fn start(scopes: impl FnOnce(&Path) -> Value) -> Self {
-        let folder = std::env::temp_dir().join(format!("bailiwick-bench-{}", id::new_id()));
-        let app = folder.join("app");
-        fs::create_dir_all(&app).expect("a folder is made");
-        let dirs = Dirs::below(folder.join("home"));
-        let mut config = Config::new(id::new_id(), "bench".to_owned());
-        config.scopes = serde_json::from_value(scopes(&app)).expect("valid scopes");
-        config.save(&Config::path(&dirs)).expect("the config is saved");
-        let mut child = Command::new(env!("CARGO_BIN_EXE_bailiwick"))
-            .arg("mcp")
-            .env("BAILIWICK_HOME", folder.join("home"))
+impl Pipe {
+    /// Starts it.
+    pub fn start(mut command: Command) -> Self {
+        let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
             .expect("the program starts");
         let (input, output) = (child.stdin.take().expect("piped"), child.stdout.take().expect("piped"));
-        let mut client = Self { folder, child, input, output: BufReader::new(output) };
-        client.ask(
-            "initialize",
-            &json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}}),
-        );
-        writeln!(client.input, "{}", json!({"jsonrpc": "2.0", "method": "notifications/initialized"}))
-            .expect("it reads");
-        client
+        Self { child, input, output: BufReader::new(output) }
     }
 
-    fn ask(&mut self, method: &str, params: &Value) -> String {
-        let message = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
-        writeln!(self.input, "{message}").expect("it reads");
+    /// Sends a line, and returns its answer.
+    pub fn ask(&mut self, line: &str) -> String {
+        self.input.write_all(line.as_bytes()).expect("it reads");
+        self.answer()
+    }
+
+    fn answer(&mut self) -> String {
         let mut answer = String::new();
         self.output.read_line(&mut answer).expect("it writes");
         answer
+    }
+
+    /// Does what a client does first.
+    pub fn initialize(&mut self) {
+        let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}});
+        let answer = self.ask(&message("initialize", &params));
+        assert!(answer.contains("protocolVersion"), "{answer}");
+        writeln!(self.input, "{}", json!({"jsonrpc": "2.0", "method": "notifications/initialized"}))
+            .expect("it reads");
+    }
+}
+
+impl Drop for Pipe {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Returns the line of a request.
+pub fn message(method: &str, params: &Value) -> String {
+    format!("{}\n", request(method, params))
+}
+
+fn request(method: &str, params: &Value) -> Value {
+    json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
+}
+
+/// A `bailiwick mcp` in a folder of its own.
+pub struct Client {
+    /// Its process.
+    pub pipe: Pipe,
+    // Is removed after the process has ended.
+    _folder: Folder,
+}
+
+impl Client {
+    /// Starts it with scopes over a folder, which `scopes` fills.
+    pub fn start(scopes: impl FnOnce(&Path) -> Value) -> Self {
+        let folder = Folder::make();
+        let (app, home) = (folder.join("app"), folder.join("home"));
+        fs::create_dir(&app).expect("a folder is made");
+        let path = Config::path(&Dirs::below(home.clone()));
+        config(scopes(&app)).save(&path).expect("the config is saved");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_bailiwick"));
+        command.arg("mcp").env("BAILIWICK_HOME", home);
+        let mut pipe = Pipe::start(command);
+        pipe.initialize();
+        Self { pipe, _folder: folder }
     }
 
     /// Sends an envelope, and returns the milliseconds until its answer.
     pub fn time(&mut self, envelope: &Value) -> f64 {
         let params = json!({"name": "computer_operation", "arguments": envelope});
         let began = Instant::now();
-        let answer = self.ask("tools/call", &params);
-        let ms = began.elapsed().as_secs_f64() * 1_000.0;
+        writeln!(self.pipe.input, "{}", request("tools/call", &params)).expect("it reads");
+        let answer = self.pipe.answer();
+        let ms = milliseconds(began.elapsed());
         assert!(answer.contains(r#""isError":false"#), "{answer}");
         ms
-    }
-}
-
-impl Drop for Client {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-        let _ = fs::remove_dir_all(&self.folder);
     }
 }
