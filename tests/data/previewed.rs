@@ -6,11 +6,10 @@ use std::fs;
 use std::path::PathBuf;
 
 use libtest_mimic::Trial;
-use serde_json::{Value, json};
+use serde_json::json;
 use support::needs::lacks_full_sandbox;
-use support::patience::eventually;
 use support::scope::TestScope;
-use support::service::{TestService, call, data};
+use support::service::{TestService, call, data, wait_for};
 
 use crate::trials::TrialFilter;
 use crate::undone::{Facts, all_below, assert_same, commands, make_folder};
@@ -69,17 +68,6 @@ fn host_with(preview: &str) -> TestService {
     scope.with_field("ask", json!(["command:run"])).with_policy(policy).save().host()
 }
 
-/// Waits for the preview of the only ticket.
-fn preview_of(host: &TestService) -> Value {
-    let mut preview = Value::Null;
-    eventually("the preview ends", || {
-        let listed = host.cli(&["approve", "--list"]);
-        preview = listed["approvals"][0]["preview"].clone();
-        preview.is_object() && preview["state"] != "running"
-    });
-    preview
-}
-
 fn what_is_taken_over_is_what_the_command_does_and_comes_back(script: &String) {
     if lacks_full_sandbox() {
         return;
@@ -95,7 +83,7 @@ fn what_is_taken_over_is_what_the_command_does_and_comes_back(script: &String) {
         }
         let asked = call(&host.service, request());
         let id = asked["error"]["details"]["approvalId"].as_str().expect("a ticket").to_owned();
-        let preview = preview_of(host);
+        let preview = wait_for(host.preview(&id));
         assert_eq!(preview["state"], "done", "{preview:#}");
         if preview["commit"].is_object() {
             assert_eq!(preview["commit"]["state"], "ready", "{preview:#}");
@@ -130,7 +118,7 @@ fn the_preview_of_a_command_shows_what_it_does(script: &String) {
     let request = || json!({"scope": "app", "op": "command.run", "input": input});
     let asked = call(&host.service, request());
     let id = asked["error"]["details"]["approvalId"].as_str().expect("a ticket").to_owned();
-    let preview = preview_of(&host);
+    let preview = wait_for(host.preview(&id));
     assert_eq!(preview["state"], "done", "{preview:#}");
     assert!(all_below(&host.root()) == before, "the preview changes nothing");
     host.cli(&["approve", &id, "--once"]);

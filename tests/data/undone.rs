@@ -11,12 +11,14 @@ use std::time::SystemTime;
 
 use bailiwick::platform::fs::modes::{MetadataExt, PermissionsExt, set_mode, symlink};
 use bailiwick::platform::machine::user_id;
+use bailiwick::providers::file::sha256_hex;
 use libtest_mimic::Trial;
 use serde_json::{Value, json};
 use support::access::ReadAccess;
 use support::needs::lacks_full_sandbox;
 use support::scope::TestScope;
 use support::service::{TestService, call, data};
+use support::temporary::TemporaryFolder;
 
 use crate::trials::TrialFilter;
 
@@ -128,8 +130,8 @@ fn git(folder: &Path, words: &str) {
     assert!(output.status.success(), "git {words}: {}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// Makes a folder with a little of everything.
-pub fn make_folder(at: &Path) {
+/// Makes the repository of such a folder: two branches, a stash, and a staged change.
+fn make_repository(at: &Path) {
     git(at, "init -q -b main");
     for setting in ["user.name A", "user.email a@example.test", "gc.auto 0", "commit.gpgsign false"] {
         git(at, &format!("config {setting}"));
@@ -153,6 +155,32 @@ pub fn make_folder(at: &Path) {
     git(at, "stash -q");
     write(&at.join("tracked/a"), "staged\n");
     git(at, "add tracked/a");
+}
+
+/// Returns a repository to copy, which the first trial makes: twenty starts of Git for each of 240 would be a twelfth of what
+/// they all compute. Another version of this file has another one.
+fn repository() -> PathBuf {
+    let parent = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let version = sha256_hex(include_bytes!("undone.rs"));
+    let made = parent.join(format!("repository-{}", &version[..16]));
+    if !made.exists() {
+        let new = TemporaryFolder::below(parent);
+        let repository = new.path().join("repository");
+        fs::create_dir(&repository).expect("made");
+        make_repository(&repository);
+        // Another trial may have been sooner.
+        let renamed = fs::rename(&repository, &made);
+        assert!(renamed.is_ok() || made.exists(), "{renamed:?}");
+    }
+    made
+}
+
+/// Makes a folder with a little of everything.
+pub fn make_folder(at: &Path) {
+    let copied = Command::new("cp").arg("-r").arg(repository().join(".")).arg(at).status().expect("cp runs");
+    assert!(copied.success(), "{copied}");
+    // So that Git knows the files as those that it wrote.
+    git(at, "update-index -q --refresh");
     write(&at.join("tracked/a"), "changed\n");
     write(&at.join("ignored"), "nobody has a copy\n");
     write(&at.join("trace.log"), "a log\n");

@@ -61,11 +61,6 @@ fn ticket(answer: &Value) -> String {
     id
 }
 
-fn waiting(host: &TestService) -> Vec<Value> {
-    let listed = host.cli(&["approve", "--list"]);
-    listed["approvals"].as_array().unwrap_or_else(|| panic!("{listed:#}")).clone()
-}
-
 fn approve(host: &TestService, words: &[&str]) -> Value {
     let done = host.cli(&[&["approve"], words].concat());
     assert_eq!(done["ok"], true, "{done:#}");
@@ -86,7 +81,7 @@ async fn an_approval_is_for_one_request_and_survives_a_restart() {
     assert!(!host.path("new.txt").exists());
     assert_eq!(ticket(&host.send(write("new.txt", "text")).await), id, "asked again it is the same question");
     host.restart();
-    let listed = waiting(&host);
+    let listed = host.waiting();
     assert_eq!(listed.len(), 1);
     assert_eq!(listed[0]["id"], id.as_str());
     // The temporary folder has a random name, which is left out as a secret would be.
@@ -282,7 +277,7 @@ async fn without_a_terminal_what_waits_is_shown_with_the_commands_that_answer_it
     }
     let told: Value = serde_json::from_slice(&run(&["--json"]).stdout).expect("JSON");
     assert_eq!(told["error"]["code"], "provider_unavailable", "{told:#}");
-    assert_eq!(waiting(&host).len(), 1, "it waits on");
+    assert_eq!(host.waiting().len(), 1, "it waits on");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -305,7 +300,7 @@ async fn always_changes_the_rules_that_asked_and_no_others() {
     let mut envelope = echo("one");
     envelope["scope"] = json!("app");
     let id = ticket(&host.call(&envelope));
-    let listed = waiting(&host);
+    let listed = host.waiting();
     assert_eq!(listed[0]["always"], json!(["bailiwick scope edit app --remove-rule 'echo *'"]));
     approve(&host, &[&id, "--always"]);
     data(&host.call(&envelope));
@@ -665,7 +660,7 @@ async fn over_http_a_client_is_asked_too_and_its_answer_is_for_its_own_call_alon
         assert_eq!(asked["result"]["inputRequests"]["approve"]["method"], "elicitation/create", "{asked:#}");
         assert!(!house.root().join("new.txt").exists());
         // A client that has gone by now leaves a ticket.
-        assert_eq!(waiting(&house).len(), 1);
+        assert_eq!(house.waiting().len(), 1);
         let answer = json!({
             "requestState": asked["result"]["requestState"],
             "inputResponses": {"approve": {"action": action, "content": {}}},
@@ -727,7 +722,7 @@ async fn a_client_of_an_older_revision_is_asked_where_its_answer_counts() {
         let answer = call_and_answer(&mut client, action).await;
         assert_eq!(answer["error"]["code"].as_str(), code, "{action}: {answer:#}");
         assert_eq!(host.path("new.txt").exists(), action == "accept");
-        assert_eq!(waiting(&host).len(), usize::from(action == "cancel"), "{action}");
+        assert_eq!(host.waiting().len(), usize::from(action == "cancel"), "{action}");
     }
 }
 
@@ -769,7 +764,7 @@ async fn the_accept_of_a_client_counts_only_where_the_scope_lets_it() {
         let id = ticket(&answer);
         let forced = host.backend().answer_in_client(&id, true).await;
         assert!(forced.is_err(), "{kinds}");
-        assert_eq!(waiting(&host).len(), 1);
+        assert_eq!(host.waiting().len(), 1);
     }
     // What a client has approved is judged by the policy of the moment when it is used.
     let mut host = lets_clients_approve(&json!(["writes", "destroys"]));

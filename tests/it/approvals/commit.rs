@@ -16,7 +16,7 @@ use support::scope::TestScope;
 use support::service::{TestService, data};
 use support::stdio_client::{StdioClient, outcome};
 
-use super::{approve, ticket, waiting};
+use super::{approve, ticket};
 
 /// Starts a service whose scope asks about every command, and has the changes of previews taken over.
 fn takes_over() -> TestService {
@@ -39,20 +39,10 @@ fn bash(text: &str) -> Value {
     json!({"op": "command.run", "input": {"command": ["bash", "-c", text]}})
 }
 
-/// Waits until the preview of a ticket has ended.
-async fn preview(host: &TestService, id: &str) -> Value {
-    eventually_some("the preview ends", async || {
-        let listed = waiting(host).into_iter().find(|it| it["id"] == id)?;
-        let preview = listed["preview"].clone();
-        (preview.is_object() && preview["state"] != "running").then_some(preview)
-    })
-    .await
-}
-
 /// Asks for a command, and returns its ticket once its changes can be taken over.
 async fn ready(host: &TestService, text: &str) -> String {
     let id = ticket(&host.send(bash(text)).await);
-    let preview = preview(host, &id).await;
+    let preview = host.preview(&id).await;
     assert_eq!(preview["commit"]["state"], "ready", "{preview:#}");
     id
 }
@@ -159,7 +149,7 @@ async fn over_stdio_each_command_leaves_the_tree_of_its_preview_and_its_undo_the
         fs::remove_dir_all(&copy).expect("removed");
 
         let id = ticket(&call(bash(text)).await);
-        let shown = preview(&host, &id).await;
+        let shown = host.preview(&id).await;
         assert_eq!(shown["commit"]["state"], "ready", "{text}: {shown:#}");
         assert_eq!(tree(&host.root()), before, "{text}: nothing has changed");
         approve(&host, &[&id, "--once"]);
@@ -284,7 +274,7 @@ async fn what_the_user_changes_while_the_preview_runs_is_never_overwritten() {
     let sleeper = eventually_some("it has written", async || sleeping(&time)).await;
     host.write("notes.txt", "by the user\n");
     assert!(Command::new("kill").arg(sleeper).status().expect("it runs").success());
-    let preview = preview(&host, &id).await;
+    let preview = host.preview(&id).await;
     assert_eq!(preview["commit"]["state"], "unavailable", "{preview:#}");
     let why = preview["commit"]["why"].as_str().expect("a reason");
     assert!(why.contains("`notes.txt` was changed while the preview ran"), "{why}");
@@ -317,7 +307,7 @@ async fn what_no_preview_may_bring_is_named_before_it_is_approved() {
     ] {
         let before = tree(&host.root());
         let id = ticket(&host.send(bash(text)).await);
-        let preview = preview(&host, &id).await;
+        let preview = host.preview(&id).await;
         assert_eq!(preview["commit"]["state"], "unavailable", "{text}: {preview:#}");
         assert!(preview["commit"]["why"].as_str().is_some_and(|it| it.contains(why)), "{text}: {preview:#}");
         assert_eq!(records(&host), Vec::<PathBuf>::new(), "{text}");
@@ -328,7 +318,7 @@ async fn what_no_preview_may_bring_is_named_before_it_is_approved() {
     let text = "mkfifo fifo";
     let host = takes_over();
     let id = ticket(&host.send(bash(text)).await);
-    preview(&host, &id).await;
+    host.preview(&id).await;
     approve(&host, &[&id, "--once"]);
     let answer = host.send(bash(text)).await;
     assert_eq!(data(&answer).get("committed"), None, "{answer:#}");
@@ -427,11 +417,11 @@ async fn changes_go_with_their_ticket() {
     let left = folder.join("01JD0000000000000000000001.changes");
     fs::write(&left, "x").expect("written");
     let other = ticket(&host.send(bash("mkfifo fifo")).await);
-    preview(&host, &other).await;
+    host.preview(&other).await;
     let cut_off = folder.join(format!("{other}.changes"));
     fs::write(&cut_off, "x").expect("written");
     host.restart();
-    assert_eq!(waiting(&host).len(), 2);
+    assert_eq!(host.waiting().len(), 2);
     assert_eq!(records(&host), [folder.join(format!("{id}.changes"))]);
 }
 
@@ -450,7 +440,7 @@ async fn no_request_is_approved_before_its_changes_are_known() {
     assert!(early["error"]["message"].as_str().is_some_and(|it| it.contains("has not ended")), "{early:#}");
     ticket(&host.send(bash(text)).await);
     approve(&host, &["--deny", &first]);
-    preview(&host, &id).await;
+    host.preview(&id).await;
     approve(&host, &[&id, "--once"]);
     assert_eq!(data(&host.send(bash(text)).await)["committed"], true);
     assert_eq!(fs::read_to_string(host.path("made.txt")).expect("read"), "made\n");
@@ -478,7 +468,7 @@ async fn the_terminal_says_what_a_yes_does() {
     let log = host.cli(&["log", "--limit", "20"]).to_string();
     assert!(log.contains("taken over from its preview"), "{log}");
     let id = ticket(&host.send(bash("mkfifo fifo")).await);
-    preview(&host, &id).await;
+    host.preview(&id).await;
     let mut terminal = Pty::start(&host.command(&["approve", &id]), 40, 100);
     terminal.answer("later > ", "n\r");
     let (_, printed) = terminal.ended();

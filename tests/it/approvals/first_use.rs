@@ -9,7 +9,7 @@ async fn the_first_use_in_a_session_asks_and_later_ones_do_not() {
     let printf = |word: &str| json!({"op": "command.run", "input": {"command": ["printf", word]}});
     let through = json!({"op": "command.run", "input": {"command": ["env", "printf", "three"]}});
     let id = ticket(&host.send_as(&of("one"), printf("one")).await);
-    let listed = waiting(&host);
+    let listed = host.waiting();
     assert_eq!(listed[0]["always"], json!(["bailiwick scope edit app --remove-rule printf"]), "{listed:#?}");
     assert_eq!(ticket(&host.send_as(&of("one"), printf("two")).await), id, "it is one question");
     approve(&host, &[&id, "--once"]);

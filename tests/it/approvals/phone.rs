@@ -15,7 +15,7 @@ use support::service::{TestService, data};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use super::{asks_for_commands, asks_for_writing, echo, ticket, waiting, write};
+use super::{asks_for_commands, asks_for_writing, echo, ticket, write};
 
 /// The command, with its link.
 struct Form {
@@ -148,7 +148,7 @@ async fn a_no_refuses_and_a_second_answer_at_the_same_moment_counts_for_nothing(
     let is_refused = printed.contains("refused on a phone");
     let code = host.send(write("a.txt", "x")).await["error"]["code"].clone();
     assert_eq!(code == "permission_denied", is_refused, "{code}: {printed}");
-    assert!(waiting(&host).iter().all(|it| it["id"] != id.as_str()));
+    assert!(host.waiting().iter().all(|it| it["id"] != id.as_str()));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -200,19 +200,19 @@ async fn nobody_else_opens_the_link_or_answers_by_it() {
         let reply = form.post(&headers, body).await;
         assert_eq!(reply.status, 403, "{headers:?} {body}: {reply:?}");
     }
-    assert_eq!(waiting(&host).len(), 2, "nothing was decided");
+    assert_eq!(host.waiting().len(), 2, "nothing was decided");
     // Sixteen tries were wrong by now: the twentieth closes the form.
     for _ in 0..4 {
         send(form.address, "GET", "/guess", &[], "").await;
     }
     form.until("too much else was asked for");
     assert!(!form.end().0.success());
-    assert_eq!(waiting(&host).len(), 2, "nothing was decided");
+    assert_eq!(host.waiting().len(), 2, "nothing was decided");
 
     // Ctrl-C closes it.
     kill_process(Pid::from_child(&elsewhere.child), Signal::INT).expect("it runs");
     assert!(!elsewhere.end().0.success());
-    assert_eq!(waiting(&host).len(), 2, "nothing was decided");
+    assert_eq!(host.waiting().len(), 2, "nothing was decided");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -16,7 +16,7 @@ use support::pty::Pty;
 use support::scope::TestScope;
 use support::service::{TestService, data};
 
-use super::{approve, ticket, waiting};
+use super::{approve, ticket};
 
 /// Starts a service whose scope runs any text for bash in a full sandbox, and asks about all of them.
 fn asks_about_everything(network: &str) -> TestService {
@@ -39,12 +39,8 @@ async fn preview_of(host: &TestService, text: &str) -> (String, Value) {
 
 async fn preview_of_request(host: &TestService, request: Value) -> (String, Value) {
     let id = ticket(&host.send(request).await);
-    let preview = eventually_some("the preview ends", async || {
-        let listed = waiting(host).into_iter().find(|it| it["id"] == id.as_str())?;
-        let preview = listed["preview"].clone();
-        (preview.is_object() && preview["state"] != "running").then_some(preview)
-    });
-    (id.clone(), preview.await)
+    let preview = host.preview(&id).await;
+    (id, preview)
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -131,7 +127,7 @@ async fn the_terminal_shows_the_preview_before_it_asks() {
         assert!(screen.contains(line), "{line}: {screen}");
     }
     assert!(!screen.contains("\x1b[2J"), "{screen:?}");
-    assert!(!host.path("new.txt").exists() && waiting(&host).is_empty());
+    assert!(!host.path("new.txt").exists() && host.waiting().is_empty());
 }
 
 /// A script that tries to leave something behind in every way that a command has, and prints what worked outside.
@@ -326,7 +322,7 @@ async fn a_preview_ends_with_its_ticket_and_at_its_limits() {
     let host = asks_about_everything("none");
     let waits = ticket(&host.send(bash("sleep 1000")).await);
     let running = || {
-        let listed = waiting(&host).into_iter().find(|it| it["id"] == waits.as_str());
+        let listed = host.waiting().into_iter().find(|it| it["id"] == waits.as_str());
         listed.is_some_and(|it| it["preview"]["state"] == "running")
     };
     eventually_some("the preview runs", async || running().then_some(())).await;
@@ -334,7 +330,7 @@ async fn a_preview_ends_with_its_ticket_and_at_its_limits() {
     let next = ticket(&host.send(bash("echo next")).await);
     approve(&host, &["--deny", &waits]);
     let preview = eventually_some("the next one runs", async || {
-        let listed = waiting(&host).into_iter().find(|it| it["id"] == next.as_str())?;
+        let listed = host.waiting().into_iter().find(|it| it["id"] == next.as_str())?;
         (listed["preview"]["state"] == "done").then(|| listed["preview"].clone())
     });
     assert_eq!(preview.await["output"], "next\n");
@@ -343,7 +339,7 @@ async fn a_preview_ends_with_its_ticket_and_at_its_limits() {
     short["options"] = json!({"timeoutSeconds": 1});
     let id = ticket(&host.send(short).await);
     let preview = eventually_some("the preview is ended", async || {
-        let listed = waiting(&host).into_iter().find(|it| it["id"] == id.as_str())?;
+        let listed = host.waiting().into_iter().find(|it| it["id"] == id.as_str())?;
         (listed["preview"]["state"] == "done").then(|| listed["preview"].clone())
     });
     let preview = preview.await;
@@ -375,7 +371,7 @@ async fn without_an_overlay_or_where_it_is_off_nothing_is_guessed() {
         ask(json!({"sandbox": "partial", "allowedCommands": ["touch *"], "askCommands": ["touch *"]}));
     let id = ticket(&partial.send(touch()).await);
     let preview = eventually_some("it is known", async || {
-        let preview = waiting(&partial)[0]["preview"].clone();
+        let preview = partial.waiting()[0]["preview"].clone();
         (preview.is_object() && preview["state"] != "running").then_some(preview)
     })
     .await;
@@ -387,7 +383,7 @@ async fn without_an_overlay_or_where_it_is_off_nothing_is_guessed() {
         json!({"sandbox": "full", "allowedCommands": ["touch *"], "askCommands": ["touch *"], "preview": "off"}),
     );
     ticket(&off.send(touch()).await);
-    assert_eq!(waiting(&off)[0]["preview"], Value::Null);
+    assert_eq!(off.waiting()[0]["preview"], Value::Null);
     assert!(!partial.path("made").exists() && !off.path("made").exists());
     assert!(
         fs::read_dir(off.dirs.state.join("approvals"))

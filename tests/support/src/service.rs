@@ -187,6 +187,25 @@ impl TestService {
         answer["error"]["code"].as_str().expect("a code").to_owned()
     }
 
+    /// Returns the requests that wait for an approval, as `approve --list` shows them.
+    pub fn waiting(&self) -> Vec<Value> {
+        let listed = self.cli(&["approve", "--list"]);
+        listed["approvals"].as_array().unwrap_or_else(|| panic!("{listed:#}")).clone()
+    }
+
+    /// Waits until the preview of a ticket has ended, and returns it as `approve --list` shows it.
+    pub async fn preview(&self, ticket: &str) -> Value {
+        // Asked for in its file until then: each list is a start of the program.
+        let file = self.dirs.state.join("approvals").join(format!("{ticket}.preview"));
+        eventually_async("the preview ends", || {
+            let text = fs::read(&file).unwrap_or_default();
+            serde_json::from_slice(&text).is_ok_and(|preview: Value| preview["state"] != "running")
+        })
+        .await;
+        let listed = self.waiting().into_iter().find(|it| it["id"] == ticket);
+        listed.unwrap_or_else(|| panic!("{ticket} waits no more"))["preview"].clone()
+    }
+
     /// Runs a command, an array or a string, and returns the whole answer.
     pub async fn answer(&self, command: Value, options: Value) -> Value {
         self.send(json!({"op": "command.run", "input": {"command": command}, "options": options})).await
