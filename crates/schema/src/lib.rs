@@ -1,8 +1,8 @@
-//! What stands for schemars where no schema is made, and what holds the files that it makes.
+//! Replaces schemars where no schema is made, and compares the files that it makes with those that are committed.
 //!
 //! The schemas of operations and of what commands print are committed below `schemas/`, and the program carries those files
 //! instead of the code of some 300 derives. `engine` and the root package know this crate as `schemars`; only their own
-//! unit tests know schemars by that name, and hold the files to the types.
+//! unit tests know schemars by that name, and compare the files with the types.
 
 #![forbid(unsafe_code)]
 

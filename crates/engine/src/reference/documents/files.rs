@@ -1,4 +1,4 @@
-//! The list of generated files, held to those that are committed.
+//! The list of generated files, compared with those that are committed.
 
 use std::fs;
 use std::path::Path;
