@@ -4,7 +4,7 @@ use std::fs;
 use std::ops::Deref;
 use std::process::Stdio;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bailiwick::contract::{Caller, Transport};
 use bailiwick::platform::fs::modes::{set_mode, symlink};
@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::installation::Installation;
+use crate::patience::PATIENCE;
 use crate::system::{Need, assert_private, lacks};
 use support::scope::TestScope;
 use support::service::{call, data, send, wait_for};
@@ -90,11 +91,15 @@ impl Sources {
     /// Returns whether what is written comes to be as it should.
     fn is_written_at_last(&self, home: &str, is_so: impl Fn(&[u8]) -> bool) -> bool {
         // Where what is open cannot be replaced, who looks all the time keeps it from being written.
-        let (times, pause) = if Need::Replacing.is_there() { (1_000, 10) } else { (60, 500) };
-        (0..times).any(|_| {
-            std::thread::sleep(Duration::from_millis(pause));
-            is_so(&self.written(home))
-        })
+        let pause = Duration::from_millis(if Need::Replacing.is_there() { 10 } else { 500 });
+        let began = Instant::now();
+        while began.elapsed() < *PATIENCE {
+            std::thread::sleep(pause);
+            if is_so(&self.written(home)) {
+                return true;
+            }
+        }
+        false
     }
 }
 
