@@ -157,8 +157,8 @@ fn make_repository(at: &Path) {
     git(at, "add tracked/a");
 }
 
-/// Returns a repository to copy, which the first trial makes: twenty starts of Git for each of 240 would be a twelfth of what
-/// they all compute. Another version of this file has another one.
+/// Returns a repository to copy, which the first trial makes: it takes twenty starts of Git, and 240 trials need one. Another
+/// version of this file has another one.
 fn repository() -> PathBuf {
     let parent = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let version = sha256_hex(include_bytes!("undone.rs"));

@@ -6,11 +6,14 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::{env, fs};
 
+/// Folders of `schemas` that are compared separately from it.
+const COMPARED_ALONE: &[&str] = &["schemas/cli", "schemas/operations"];
+
 /// Compares files that are made, each by its path from the repository's root and its text, with those that are committed.
 /// Where `UPDATE=1` is set, writes them, and removes what else is in `folders`.
 ///
 /// # Panics
-/// A file is not committed as it is made, or one of the folders has a file that is not made.
+/// A file is not committed as it is made, or one of the folders has a file or a folder that is not made.
 pub fn assert_committed(made: &[(String, String)], folders: &[&str], command: &str) {
     let update = env::var("UPDATE").is_ok_and(|value| value == "1");
     let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
@@ -32,11 +35,13 @@ pub fn assert_committed(made: &[(String, String)], folders: &[&str], command: &s
         for entry in fs::read_dir(repository.join(folder)).expect("the folder can be read") {
             let entry = entry.expect("the folder can be read");
             let name = format!("{folder}/{}", entry.file_name().display());
-            if entry.path().is_dir() || names.contains(name.as_str()) {
+            if names.contains(name.as_str()) || COMPARED_ALONE.contains(&name.as_str()) {
                 continue;
             }
+            let path = entry.path();
             if update {
-                fs::remove_file(entry.path()).expect("a leftover can be removed");
+                let removed = if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
+                removed.expect("a leftover can be removed");
             } else {
                 problems.push(format!("{name} is not made by anything"));
             }

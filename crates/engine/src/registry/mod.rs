@@ -19,6 +19,8 @@ pub use entry::{
     Attempt, ConditionalNeeds, Entry, HandleField, HandleUsage, JudgedFields, JudgedKind, NoFields,
     Operation, OperationFuture, Preview, PreviewResult, RunAsync, RunBlocking, RunForm, RunResult, Schemas,
 };
+#[cfg(test)]
+pub(crate) use packed::rebase;
 pub use packed::{packed_request, packed_schemas};
 pub use signature::{SIGNATURE_LEGEND, SignatureLength, grouped, signature};
 pub use table::{Family, Registry};

@@ -27,7 +27,7 @@ pub fn packed_schemas(entry: &Entry) -> Schemas {
     let mut request = packed_request(entry);
     let mut part = |place: &str| {
         let mut schema = request["$defs"][place].take();
-        rebase(&mut schema, &format!("#/$defs/{place}/"));
+        rebase(&mut schema, &format!("#/$defs/{place}/"), "#/");
         schema
     };
     let (input, mut options, output) = (part("input"), part("options"), part("output"));
@@ -43,22 +43,22 @@ pub fn packed_schemas(entry: &Entry) -> Schemas {
     Schemas { input, options, output }
 }
 
-/// Makes references begin at the part again, which is whole in itself.
-fn rebase(value: &mut Value, place: &str) {
+/// Makes references that begin in one way begin in another: at a part that is whole in itself, or at the schema around it.
+pub fn rebase(value: &mut Value, from: &str, to: &str) {
     match value {
         Value::Object(map) => {
             for (key, value) in map {
                 match (key.as_str(), &value) {
                     ("$ref", Value::String(reference)) => {
-                        if let Some(rest) = reference.strip_prefix(place) {
-                            *value = Value::from(format!("#/{rest}"));
+                        if let Some(rest) = reference.strip_prefix(from) {
+                            *value = Value::from(format!("{to}{rest}"));
                         }
                     }
-                    _ => rebase(value, place),
+                    _ => rebase(value, from, to),
                 }
             }
         }
-        Value::Array(items) => items.iter_mut().for_each(|item| rebase(item, place)),
+        Value::Array(items) => items.iter_mut().for_each(|item| rebase(item, from, to)),
         _ => {}
     }
 }

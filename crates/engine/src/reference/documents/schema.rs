@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
-use crate::registry::{Entry, Registry};
+use crate::registry::{Entry, Registry, rebase};
 use bailiwick_config::Config;
 use bailiwick_contract::limits::MAX_TIMEOUT_SECONDS;
 use bailiwick_contract::{CommonOption, Envelope, OperationSpec, ScopeNeed, TargetRule};
@@ -119,25 +119,6 @@ fn common_option(option: CommonOption, spec: &OperationSpec) -> Value {
 
 /// Creates a whole schema a part of another: its own `$defs` move with it.
 fn rebased(mut schema: Value, place: &str) -> Value {
-    rebase(&mut schema, place);
+    rebase(&mut schema, "#/", &format!("#/$defs/{place}/"));
     schema
-}
-
-fn rebase(value: &mut Value, place: &str) {
-    match value {
-        Value::Object(map) => {
-            for (key, value) in map {
-                match (key.as_str(), &value) {
-                    ("$ref", Value::String(reference)) => {
-                        if let Some(rest) = reference.strip_prefix("#/") {
-                            *value = json!(format!("#/$defs/{place}/{rest}"));
-                        }
-                    }
-                    _ => rebase(value, place),
-                }
-            }
-        }
-        Value::Array(items) => items.iter_mut().for_each(|item| rebase(item, place)),
-        _ => {}
-    }
 }
