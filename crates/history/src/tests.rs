@@ -121,6 +121,17 @@ fn problem_at(folder: &Folder) -> Option<i64> {
     verify(&folder.0).expect("readable").problem.map(|problem| problem.seq)
 }
 
+/// Looks for a minute whether something holds.
+fn eventually(mut holds: impl FnMut() -> bool) -> bool {
+    (0..600).any(|_| {
+        let is_so = holds();
+        if !is_so {
+            std::thread::sleep(std::time::Duration::from_millis(100));
+        }
+        is_so
+    })
+}
+
 /// Numbers that look random and are the same in every run.
 fn numbers(mut seed: u64) -> impl FnMut(usize) -> usize {
     move |below| {
@@ -411,10 +422,7 @@ fn a_store_that_cannot_be_opened_refuses_rows_and_heals() {
     history.append(event("a")).expect_err("refused");
     assert_eq!(history.status()["ok"], json!(false));
     std::fs::remove_file(&state).expect("removed");
-    let healed = (0..100).any(|_| {
-        std::thread::sleep(std::time::Duration::from_millis(50));
-        history.append(event("b")).is_ok()
-    });
+    let healed = eventually(|| history.append(event("b")).is_ok());
     assert!(healed);
     assert_eq!(history.status()["ok"], json!(true));
     assert!(verify(&state).expect("readable").ok);
@@ -456,10 +464,7 @@ fn retention_by_age_keeps_the_chain() {
     // Opening looks at the age; removing continues in batches while nothing else is to do.
     let history = folder.start();
     history.append(event("newest")).expect("written");
-    let gone = (0..600).any(|_| {
-        std::thread::sleep(std::time::Duration::from_millis(100));
-        verify(&folder.0).is_ok_and(|report| report.removed_through == 1_200)
-    });
+    let gone = eventually(|| verify(&folder.0).is_ok_and(|report| report.removed_through == 1_200));
     assert!(gone, "{:?}", verify(&folder.0));
     drop(history);
     let report = verify(&folder.0).expect("readable");
@@ -490,10 +495,7 @@ fn a_clock_that_is_ahead_makes_no_row_old() {
     begun_long_ago(&folder);
     let history = folder.start();
     history.append(event("newest")).expect("written");
-    let gone = (0..600).any(|_| {
-        std::thread::sleep(std::time::Duration::from_millis(100));
-        verify(&folder.0).is_ok_and(|report| report.removed_through == 600)
-    });
+    let gone = eventually(|| verify(&folder.0).is_ok_and(|report| report.removed_through == 600));
     assert!(gone, "{:?}", verify(&folder.0));
     drop(history);
     let report = verify(&folder.0).expect("readable");
@@ -535,10 +537,7 @@ fn retention_by_size_bounds_the_file() {
             });
         }
     });
-    let bounded = (0..50).any(|_| {
-        std::thread::sleep(std::time::Duration::from_millis(100));
-        verify(&folder.0).is_ok_and(|report| report.rows < 1_300)
-    });
+    let bounded = eventually(|| verify(&folder.0).is_ok_and(|report| report.rows < 1_300));
     assert!(bounded, "{:?} {}", verify(&folder.0), history.status());
     drop(history);
     let report = verify(&folder.0).expect("readable");
