@@ -165,6 +165,22 @@ fn a_minimised_and_a_hidden_window_say_so() {
 }
 
 #[test]
+fn a_window_that_is_not_shown_yet_is_told_only_where_no_window_manager_will_show_it() {
+    let server = XServer::start();
+    let client = server.client();
+    let window = client.window(Rect::new(10, 10, 200, 100), 1);
+    client.text(window, "_NET_WM_NAME", "UTF8_STRING", b"Editor");
+    client.connection.unmap_window(window).expect("sent");
+    client.sync();
+    let displays = server.displays();
+    let listing = displays.list().expect("a listing");
+    assert_eq!(find(&listing, &server, window).state, WindowState::Hidden);
+    let _manager = server.manage();
+    let listing = displays.list().expect("a listing");
+    assert!(listing.windows.iter().all(|it| it.id != window_id(&server, window)), "{listing:?}");
+}
+
+#[test]
 fn a_framed_window_is_its_content_and_its_frame_belongs_to_it() {
     let server = XServer::start();
     let manager = server.client();

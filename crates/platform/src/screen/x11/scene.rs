@@ -95,9 +95,10 @@ pub(super) fn read(server: &Server, screen: usize, asked: Requests<'_>) -> Resul
     // What this shows itself is nobody's window.
     tops.retain(|top| !server.banner.as_ref().is_some_and(|banner| banner.is_window(*top)));
     let mut questions = asked.questions;
-    // What a window manager says there is.
-    let mut listed = numbers(&asked.stacking.reply()?);
-    listed.extend(numbers(&asked.clients.reply()?));
+    // What a window manager says there is, be it nothing.
+    let lists = [asked.stacking.reply()?, asked.clients.reply()?];
+    let has_manager = lists.iter().any(|list| list.type_ != x11rb::NONE);
+    let mut listed: Vec<WindowNumber> = lists.iter().flat_map(numbers).collect();
     let mut once = BTreeSet::new();
     listed.retain(|number| once.insert(*number));
     // Without one, what has the keyboard is active.
@@ -131,9 +132,9 @@ pub(super) fn read(server: &Server, screen: usize, asked: Requests<'_>) -> Resul
 
     let mut windows = Vec::new();
     let mut processes = BTreeMap::new();
-    for (number, at) in choose(&held, &pile, &known, !listed.is_empty()) {
+    for (number, at) in choose(&held, &pile, &known, has_manager) {
         let (Some(told), Some(layer)) = (known.get(&number), pile.get(at)) else { continue };
-        let (Some(state), display) = (state(told, !listed.is_empty()), server.screen_id(screen)) else {
+        let (Some(state), display) = (state(told, has_manager), server.screen_id(screen)) else {
             continue;
         };
         let pid =
@@ -221,7 +222,8 @@ fn pile(server: &Server, tops: &[WindowNumber], known: &BTreeMap<WindowNumber, W
 }
 
 /// Chooses what counts as a window, each with its place in the pile: what the children of the root hold, and those
-/// that hold nothing.
+/// that hold nothing. One that is hidden counts only where no window manager is about to put it into a frame, which makes it
+/// another child of the root.
 fn choose(
     held: &BTreeMap<WindowNumber, WindowNumber>,
     pile: &[Layer],
