@@ -51,45 +51,27 @@ pub(super) struct FileSurvey<'a> {
     pub needle: Option<&'a Needle>,
 }
 
-/// What a look has come to.
-#[derive(Debug, Default, Clone, Copy)]
-pub(super) struct LookResult {
-    /// Files that were read, or are gone.
-    pub changed: usize,
-    /// Files that were left for later.
-    pub deferred: usize,
-}
-
 impl FileSurvey<'_> {
-    /// Looks at a folder.
+    /// Looks at a folder. Returns how many files were left for later.
     ///
     /// # Errors
     /// `cancelled`, `timeout`; for the root's own folder also what opening it gives.
-    pub fn folder(&self, root: &PermittedPath, folder: &[u8], depth: Depth) -> Result<LookResult, Failure> {
+    pub fn folder(&self, root: &PermittedPath, folder: &[u8], depth: Depth) -> Result<usize, Failure> {
         let place = match below(root, folder).and_then(|place| Ok((place.open_dir_itself()?, place))) {
             Ok(place) => place,
             Err(failure) if folder.is_empty() => return Err(failure),
             Err(_) => {
                 // Gone, closed, or a link by now.
                 lock(self.watched).forget(folder);
-                return Ok(LookResult {
-                    changed: lock(self.table).retain(folder, |_, _| false),
-                    deferred: 0,
-                });
+                lock(self.table).retain(folder, |_, _| false);
+                return Ok(0);
             }
         };
         let (dir, place) = place;
         lock(self.watched).enter(folder, &dir);
-        let (changed, deferred) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let deferred = AtomicUsize::new(0);
         let filter = Filter { access: Access::Search, hidden: false, ignored: false };
-        let reader = || Reader {
-            look: self,
-            place: &place,
-            depth,
-            buffer: Vec::new(),
-            changed: &changed,
-            deferred: &deferred,
-        };
+        let reader = || Reader { look: self, place: &place, depth, buffer: Vec::new(), deferred: &deferred };
         match walk(&place, dir, filter, self.cancel, reader) {
             Err(failure) if matches!(failure.code, ErrorCode::Cancelled | ErrorCode::Timeout) => {
                 return Err(failure);
@@ -98,15 +80,15 @@ impl FileSurvey<'_> {
             // It went while it was checked: what is held of it goes below.
             Err(_) | Ok(_) => {}
         }
-        let mut gone = 0;
-        if self.needle.is_none() || deferred.load(Ordering::Relaxed) == 0 {
+        let deferred = deferred.into_inner();
+        if self.needle.is_none() || deferred == 0 {
             let prefix = if folder.is_empty() { 0 } else { folder.len() + 1 };
-            gone = lock(self.table).retain(folder, |path, entry| {
+            lock(self.table).retain(folder, |path, entry| {
                 let deeper = path.get(prefix..).is_some_and(|rest| rest.contains(&b'/'));
                 entry.seen == self.number || (depth == Depth::Entries && deeper)
             });
         }
-        Ok(LookResult { changed: changed.into_inner() + gone, deferred: deferred.into_inner() })
+        Ok(deferred)
     }
 }
 
@@ -134,7 +116,6 @@ struct Reader<'a> {
     place: &'a PermittedPath,
     depth: Depth,
     buffer: Vec<u8>,
-    changed: &'a AtomicUsize,
     deferred: &'a AtomicUsize,
 }
 
@@ -219,10 +200,7 @@ impl Visitor for Reader<'_> {
             return;
         }
         match self.read(file) {
-            Some(Ok(read)) => {
-                self.changed.fetch_add(1, Ordering::Relaxed);
-                lock(self.look.table).put(file.path, read, self.look.number);
-            }
+            Some(Ok(read)) => lock(self.look.table).put(file.path, read, self.look.number),
             later => {
                 if later.is_some() {
                     self.deferred.fetch_add(1, Ordering::Relaxed);

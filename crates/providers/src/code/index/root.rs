@@ -90,7 +90,8 @@ struct Progress {
     current: Option<Instant>,
     look: u32,
     failed: Option<Failure>,
-    unwritten: usize,
+    /// How many changes the table had when it was written or read; `None` where that was by other rules.
+    on_disk: Option<usize>,
     written: Option<Instant>,
     used: Instant,
 }
@@ -135,7 +136,7 @@ impl RootIndex {
                 current: None,
                 look: 0,
                 failed: None,
-                unwritten: 0,
+                on_disk: Some(0),
                 written: None,
                 used: Instant::now(),
             }),
@@ -243,7 +244,8 @@ impl RootIndex {
         let rules = {
             let progress = lock(&self.progress);
             let soon = now || progress.written.is_none_or(|at| at.elapsed() >= WRITTEN_EVERY);
-            if progress.unwritten == 0 || !progress.complete || progress.running.is_some() || !soon {
+            let is_on_disk = progress.on_disk == Some(lock(&self.table).changes());
+            if is_on_disk || !progress.complete || progress.running.is_some() || !soon {
                 return;
             }
             progress.rules
@@ -252,14 +254,16 @@ impl RootIndex {
     }
 
     fn write_down(&self, rules: [u8; 32]) {
-        let unwritten = lock(&self.progress).unwritten;
-        let content = super::disk::encode(&lock(&self.table), &Owner { root: self.id, rules });
+        let (content, changes) = {
+            let table = lock(&self.table);
+            (super::disk::encode(&table, &Owner { root: self.id, rules }), table.changes())
+        };
         // What cannot be written is read again by the next service.
         let written = file::write(&self.path, &content);
         let mut progress = lock(&self.progress);
         progress.written = Some(Instant::now());
-        if written.is_ok() {
-            progress.unwritten = progress.unwritten.saturating_sub(unwritten);
+        if written.is_ok() && progress.rules == rules {
+            progress.on_disk = Some(changes);
         }
     }
 
@@ -271,13 +275,15 @@ impl RootIndex {
             progress.rules = rules;
             if let Some((read, of_rules)) = file::read(&self.path, self.id) {
                 *table = read;
+                progress.on_disk = Some(table.changes());
                 progress.rules = of_rules;
             }
         }
         if progress.rules != rules {
             progress.rules = rules;
             progress.complete = false;
-            progress.unwritten += 1 + table.judge(root.rules());
+            progress.on_disk = None;
+            table.judge(root.rules());
             self.sources.clear();
         }
     }
@@ -349,7 +355,7 @@ impl RootIndex {
         let work = move || {
             let mut ended = LookGuard { index: &index, result: None, began: Instant::now(), everything };
             ended.result = Some(index.work(&root, due, needle.as_ref(), &cancel));
-            let now = everything && matches!(ended.result, Some(Ok(changed)) if changed > 0);
+            let now = everything && matches!(ended.result, Some(Ok(())));
             drop(ended);
             index.write(now);
         };
@@ -363,14 +369,14 @@ impl RootIndex {
         }
     }
 
-    /// Looks at what is due. Returns how many files have changed.
+    /// Looks at what is due.
     fn work(
         &self,
         root: &PermittedPath,
         due: RequiredCheck,
         needle: Option<&Needle>,
         cancel: &Cancel,
-    ) -> Result<usize, Failure> {
+    ) -> Result<(), Failure> {
         let number = {
             let mut progress = lock(&self.progress);
             progress.look += 1;
@@ -385,28 +391,26 @@ impl RootIndex {
             needle,
         };
         match due {
-            RequiredCheck::Nothing => Ok(0),
+            RequiredCheck::Nothing => {}
             RequiredCheck::Folders(folders) => {
-                let mut changed = 0;
                 for (folder, depth) in folders {
-                    changed += look.folder(root, &folder, depth)?.changed;
+                    look.folder(root, &folder, depth)?;
                 }
-                Ok(changed)
             }
             RequiredCheck::Everything => {
                 lock(&self.watched).renew();
-                let first = look.folder(root, b"", Depth::All)?;
-                if needle.is_none() || first.deferred == 0 {
-                    return Ok(first.changed);
+                let deferred = look.folder(root, b"", Depth::All)?;
+                if needle.is_none() || deferred == 0 {
+                    return Ok(());
                 }
                 if let Some(running) = &mut lock(&self.progress).running {
                     running.named = true;
                 }
                 self.changed.notify_all();
-                let rest = FileSurvey { needle: None, ..look }.folder(root, b"", Depth::All)?;
-                Ok(first.changed + rest.changed)
+                FileSurvey { needle: None, ..look }.folder(root, b"", Depth::All)?;
             }
         }
+        Ok(())
     }
 
     fn standing(&self, complete: bool, named: bool, checked: FreshnessCheck) -> IndexStatus {
@@ -425,7 +429,7 @@ impl RootIndex {
 /// Takes note of the end of a look, also when it panics.
 struct LookGuard<'a> {
     index: &'a RootIndex,
-    result: Option<Result<usize, Failure>>,
+    result: Option<Result<(), Failure>>,
     began: Instant,
     everything: bool,
 }
@@ -435,8 +439,7 @@ impl Drop for LookGuard<'_> {
         let mut progress = lock(&self.index.progress);
         progress.running = None;
         match self.result.take() {
-            Some(Ok(changed)) => {
-                progress.unwritten += changed;
+            Some(Ok(())) => {
                 progress.current = Some(self.began);
                 if self.everything {
                     progress.complete = true;
@@ -558,6 +561,22 @@ mod tests {
             temporary.write("a/one.rs", &format!("fn it_{}() {{}}", round % 10));
             assert_eq!(temporary.names().0, [format!("it_{}", round % 10)]);
         }
+    }
+
+    #[test]
+    fn what_a_look_has_read_before_it_was_cancelled_is_written() {
+        let temporary = TestFolder::new();
+        let index = &temporary.index;
+        temporary.write("a/one.rs", "fn it_one() {}");
+        let cancel = Cancel::after(Duration::from_secs(60));
+        index.load(&mut lock(&index.progress), &temporary.root, temporary.root.rules().fingerprint());
+        index.work(&temporary.root, RequiredCheck::Everything, None, &cancel).expect("it can be read");
+        let result = Some(Err(Failure::new(ErrorCode::Cancelled, "for another question")));
+        drop(LookGuard { index, result, began: Instant::now(), everything: true });
+        // The next look finds all of it read.
+        assert_eq!(temporary.names(), (vec!["it_one".to_owned()], FreshnessCheck::Compared));
+        index.write(true);
+        assert!(index.path.exists());
     }
 
     impl TestFolder {

@@ -22,6 +22,7 @@ pub(super) struct Table {
     pub names: Names,
     pub files: BTreeMap<Box<[u8]>, Entry>,
     symbols: usize,
+    changes: usize,
 }
 
 /// What was read of a file.
@@ -37,6 +38,11 @@ impl Table {
     /// Returns how many definitions there are.
     pub fn symbols(&self) -> usize {
         self.symbols
+    }
+
+    /// Returns how often a file was put into it or let go.
+    pub fn changes(&self) -> usize {
+        self.changes
     }
 
     /// Returns whether a file is held in this state, and notes that it was met.
@@ -69,6 +75,7 @@ impl Table {
 
     /// Holds an entry whose names are known.
     pub fn insert(&mut self, path: Box<[u8]>, entry: Entry) {
+        self.changes += 1;
         self.symbols += entry.symbols.len();
         if let Some(old) = self.files.insert(path, entry) {
             self.symbols -= old.symbols.len();
@@ -78,6 +85,7 @@ impl Table {
     /// Lets go of a file.
     pub fn remove(&mut self, path: &[u8]) {
         if let Some(old) = self.files.remove(path) {
+            self.changes += 1;
             self.symbols -= old.symbols.len();
         }
     }
@@ -96,21 +104,20 @@ impl Table {
     }
 
     /// Lets go of every file beneath a folder for which `keep` does not speak.
-    pub fn retain(&mut self, folder: &[u8], keep: impl Fn(&[u8], &Entry) -> bool) -> usize {
+    pub fn retain(&mut self, folder: &[u8], keep: impl Fn(&[u8], &Entry) -> bool) {
         let gone =
             self.beneath(folder).filter(|(path, entry)| !keep(path, entry)).map(|(path, _)| path.into());
         let gone: Vec<Box<[u8]>> = gone.collect();
         gone.iter().for_each(|path| self.remove(path));
-        gone.len()
     }
 
     /// Lets go of what a scope's rules close.
-    pub fn judge(&mut self, rules: &PathRules) -> usize {
+    pub fn judge(&mut self, rules: &PathRules) {
         self.retain(b"", |path, entry| {
             let open = RelPath::parse(path)
                 .is_ok_and(|path| rules.rule_for_path(&path, bailiwick_contract::Access::Search).is_none());
             open && !(entry.several_names && rules.refuses_hard_links())
-        })
+        });
     }
 
     /// Brings definitions into the table's terms; `None` if there is no room for their names.
