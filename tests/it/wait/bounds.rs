@@ -200,8 +200,7 @@ async fn three_hundred_waits_of_one_token_keep_no_other_client_waiting() {
     assert_eq!(api(address, &other, &wait(0.01)).await.json()["ok"], true);
     let stat = json!({"op": "file.stat"}).to_string();
     assert_eq!(api(address, &one, &stat).await.json()["ok"], true, "what does not wait has its turn");
-    // The waits end after ten minutes.
-    assert!(began.elapsed() < *PATIENCE, "{:?}", began.elapsed());
+    assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
     waits.shutdown().await;
     shutdown.cancel();
     serving.await.expect("no panic");
