@@ -57,7 +57,7 @@ struct PoolState {
 #[derive(Debug, Default)]
 struct State {
     workers: Vec<Entry>,
-    /// How many workers the keeper is to start.
+    /// How many workers the keeper is to start, or is starting.
     ordered: usize,
     /// How many requests wait for a worker.
     waiting: usize,
@@ -386,10 +386,11 @@ impl PoolState {
         let mut state = self.lock();
         loop {
             if state.ordered > 0 && !state.closed {
-                state.ordered -= 1;
                 drop(state);
                 let started = Worker::start(program, ROLE);
                 state = self.lock();
+                // Only now: it was one of those that may run, and whoever waits for it orders no other.
+                state.ordered -= 1;
                 state.add(started);
                 self.freed.notify_all();
                 continue;
