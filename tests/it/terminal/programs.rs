@@ -144,13 +144,13 @@ async fn a_screen_is_right_after_other_sizes_and_in_another_service() {
     desk.write(
         "draws.py",
         "import signal, shutil, sys\n\
-         def draw(*_):\n    \
+         signal.signal(signal.SIGWINCH, lambda *_: None)\n\
+         signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGWINCH])\n\
+         while True:\n    \
              size = shutil.get_terminal_size()\n    \
              sys.stdout.write(f'\\x1b[2J\\x1b[{size.lines};{size.columns}H#\\x1b[1;1H{size.columns}x{size.lines} ')\n    \
-             sys.stdout.flush()\n\
-         signal.signal(signal.SIGWINCH, draw)\n\
-         draw()\n\
-         while True:\n    signal.pause()\n",
+             sys.stdout.flush()\n    \
+             signal.sigwait([signal.SIGWINCH])\n",
     );
     let draws = desk.start(&["python3", "draws.py"], json!({"rows": 10, "columns": 30})).await;
     draws.shows("30x10").await;
