@@ -92,7 +92,7 @@ async fn waits_for_many_ports_leave_room_to_stop_the_process() {
         });
     }
     for _ in 0..8 {
-        host.wait(json!({"any": [{"until": "text", "process": process, "text": "up"}]})).await;
+        host.wait_until(json!({"any": [{"until": "text", "process": process, "text": "up"}]})).await;
     }
     let stopped = host.data(json!({"op": "process.stop", "target": process})).await;
     assert_eq!(stopped["stopped"][0]["status"], "ended", "{stopped:#}");

@@ -37,7 +37,7 @@ async fn an_end_is_seen_with_its_exit_code_and_another_code_is_impossible() {
 async fn the_end_of_a_process_whose_keeper_was_killed_is_an_end_without_a_code() {
     let host = TestService::for_waits();
     let process = host.python("print('up'); time.sleep(600)").await;
-    host.wait(json!({"any": [{"until": "text", "process": process, "text": "up"}]})).await;
+    host.wait_until(json!({"any": [{"until": "text", "process": process, "text": "up"}]})).await;
     let exit = json!({"any": [{"until": "exit", "process": process}]});
     let data = host.wait_and(exit, async || host.kill_keepers()).await;
     assert_eq!((&data["outcome"], &only(&data)["exitCode"]), (&json!("held"), &json!(null)));
@@ -58,7 +58,7 @@ async fn a_line_is_seen_whether_it_was_printed_before_the_wait_or_comes_later() 
     let process = host.python(&program).await;
     // Both lines are kept before the third is printed, so that its position is known.
     let printed = |text: &str| json!({"until": "text", "process": process, "text": text});
-    host.wait(json!({"all": [printed("starting"), printed("warming")]})).await;
+    host.wait_until(json!({"all": [printed("starting"), printed("warming")]})).await;
     let input = json!({"any": [{"until": "regex", "process": process, "pattern": r"ready on (\d+)\b"}]});
     let later = host.wait_and(input.clone(), async || host.write("go", "")).await;
     let before = host.wait(input).await;
@@ -187,7 +187,7 @@ async fn quiet_is_counted_from_the_last_output_and_an_end_is_quiet() {
     let host = TestService::for_waits();
     let program = format!("print('up')\n{UNTIL_GO}\nprint('again'); time.sleep(600)");
     let process = host.python(&program).await;
-    host.wait(json!({"any": [{"until": "text", "process": process, "text": "up"}]})).await;
+    host.wait_until(json!({"any": [{"until": "text", "process": process, "text": "up"}]})).await;
     // Only lower bounds of time: the wait begins, a second later the program prints, and from then on it must take as
     // long as was asked for. Counted from its beginning it would be a second short.
     let seconds = Duration::from_secs(5);
@@ -218,7 +218,7 @@ async fn all_wants_each_of_them_at_one_time_or_another() {
     let condition = |text: &str| json!({"until": "text", "process": process, "text": text});
     let file = json!({"until": "file", "path": "brief"});
     host.write("brief", "");
-    host.wait(json!({"any": [condition("one")]})).await;
+    host.wait_until(json!({"any": [condition("one")]})).await;
     let all = json!({"all": [condition("two"), condition("one"), file]});
     let data = host
         .wait_and_when("file has held", all, async || {

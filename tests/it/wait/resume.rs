@@ -46,7 +46,7 @@ print(' and half'); print('second line'); print('second line again'); sys.stdout
 open('gone', 'w').close(); time.sleep(600)";
     let process = host.python(program).await;
     let text = |text: &str| json!({"until": "text", "process": process, "text": text});
-    host.wait(json!({"any": [text("half")]})).await;
+    host.wait_until(json!({"any": [text("half")]})).await;
     let input = json!({"all": [text("half and half"), text("first"), text("second line")]});
     let first = briefly(&host, &input, None).await;
     assert_eq!(first["outcome"], "timeOver", "{first:#}");

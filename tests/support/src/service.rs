@@ -298,6 +298,12 @@ impl TestService {
         self.data(wait_envelope(&input)).await
     }
 
+    /// Waits until the conditions hold.
+    pub async fn wait_until(&self, input: Value) {
+        let waited = self.wait(input).await;
+        assert_eq!(waited["outcome"], "held", "{waited:#}");
+    }
+
     /// Waits for the conditions, acts as soon as they were checked for the first time, and returns `data`.
     pub async fn wait_and(&self, input: Value, act: impl AsyncFnOnce()) -> Value {
         self.wait_and_when("", input, act).await

@@ -170,7 +170,11 @@ impl Keeper {
 
     fn answer(&mut self, at: usize, request: Request) {
         let reply = match request {
-            Request::Watch => return self.door.watch(at, self.record.end()),
+            Request::Watch => {
+                // Before it is told, since its reader looks at the status at once, and is not told of the same twice.
+                self.record.write();
+                return self.door.watch(at, self.record.end());
+            }
             // It is taken note of before.
             Request::Hello(_) => return,
             Request::Input(bytes) => self.input(&bytes).into(),
