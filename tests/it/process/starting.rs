@@ -1,10 +1,12 @@
 //! Starting: judged and held as a command that is run, bounded in number, and ended as a whole.
 
+use std::time::Instant;
+
 use bailiwick::contract::{Caller, Capability, CapabilityGrant, Transport};
 use serde_json::json;
 
 use crate::needs::{at_every_level, lacks_program};
-use crate::patience::eventually_async;
+use crate::patience::{PATIENCE, eventually_async};
 use support::scope::TestScope;
 use support::service::processes_with;
 
@@ -28,8 +30,11 @@ async fn what_is_started_runs_at_every_level_and_nothing_is_left_when_it_is_stop
         host.printed(&id, "up\n").await;
         eventually_async("all run", || processes_with(&word) >= 4).await;
 
-        let stopped = host.stop(&id, json!({})).await;
+        // All are asked, also those whose parents end first: nothing has to be killed after the grace.
+        let (began, grace) = (Instant::now(), PATIENCE.as_secs());
+        let stopped = host.stop(&id, json!({"graceSeconds": grace, "timeoutSeconds": grace + 60})).await;
         assert_eq!((&stopped["status"], &stopped["how"]), (&json!("ended"), &json!("asked")), "{level}: {stopped:#}");
+        assert!(began.elapsed() < *PATIENCE, "{level}");
         assert_eq!(processes_with(&word), 0, "{level}");
         assert_eq!(host.read(&id, json!({})).await["stdout"], "up\n", "{level}: it stays readable");
         assert_eq!(host.stop(&id, json!({})).await["how"], "before", "{level}");

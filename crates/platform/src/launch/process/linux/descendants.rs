@@ -5,6 +5,7 @@
 //! no descendant. That is the proof that nothing is left.
 
 use std::collections::HashSet;
+use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
 use rustix::fs::{Mode, OFlags};
@@ -84,7 +85,13 @@ impl Reach {
                 }
             }
             Self::Below => {
-                signal_below(getpid(), &HashSet::new(), signal);
+                // All are found first: one that dies of it leaves its children to this process, whose own were looked
+                // up before.
+                let mut found = Vec::new();
+                visit_below(getpid(), &HashSet::new(), |process| found.push(process));
+                for process in found {
+                    let _ = pidfd_send_signal(&process, signal);
+                }
             }
         }
     }
@@ -113,7 +120,7 @@ impl Reach {
         while Instant::now() < deadline {
             if self == Self::Below {
                 // Stopped first: what is stopped starts nothing more while the rest is looked for.
-                self.signal_all(Signal::STOP);
+                signal_below(getpid(), &HashSet::new(), Signal::STOP);
             }
             self.signal_all(Signal::KILL);
             std::thread::sleep(pause);
@@ -144,9 +151,15 @@ fn reap(killed: &mut u32) -> ReapResult {
     }
 }
 
-/// Signals everything below a process, parents before children. Returns how many there were.
+/// Signals everything below a process as it is found, parents before children. Returns how many there were.
 fn signal_below(top: Pid, spared: &HashSet<Pid>, signal: Signal) -> usize {
     let mut signalled = 0;
+    visit_below(top, spared, |process| signalled += usize::from(pidfd_send_signal(&process, signal).is_ok()));
+    signalled
+}
+
+/// Calls a function with everything below a process, parents before children.
+fn visit_below(top: Pid, spared: &HashSet<Pid>, mut visit: impl FnMut(OwnedFd)) {
     let mut parents = vec![top];
     while let Some(parent) = parents.pop() {
         for child in children_of(parent) {
@@ -158,13 +171,10 @@ fn signal_below(top: Pid, spared: &HashSet<Pid>, signal: Signal) -> usize {
             if parent_of(child) != Some(parent) {
                 continue;
             }
-            if pidfd_send_signal(&held, signal).is_ok() {
-                signalled += 1;
-            }
+            visit(held);
             parents.push(child);
         }
     }
-    signalled
 }
 
 fn children_of(parent: Pid) -> Vec<Pid> {
