@@ -389,7 +389,7 @@ impl PoolState {
                 drop(state);
                 let started = Worker::start(program, ROLE);
                 state = self.lock();
-                // Only now: until then it is one of those that may run, so that anyone who waits for it orders no other.
+                // Counted as ordered until now, so that a request that waits for it orders no other.
                 state.ordered -= 1;
                 state.add(started);
                 self.freed.notify_all();

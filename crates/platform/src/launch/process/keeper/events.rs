@@ -171,7 +171,7 @@ impl Keeper {
     fn answer(&mut self, at: usize, request: Request) {
         let reply = match request {
             Request::Watch => {
-                // Before it is told, since its reader looks at the status at once, and is not told of the same twice.
+                // Written first: a watcher reads the status at once, and is not notified of the same output again.
                 self.record.write();
                 return self.door.watch(at, self.record.end());
             }

@@ -35,13 +35,7 @@ impl Trace {
     /// there: anyone who calls it reaps what has ended, and calls it again.
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "other systems need more for it")]
     pub(in super::super) fn kill_what_is_left(&self, spared: impl Iterator<Item = Pid>) -> bool {
-        let spared = spared.collect();
-        // Stopped first: what is stopped starts nothing more while the rest is looked for.
-        let is_some_left = signal_below(getpid(), &spared, Signal::STOP) > 0;
-        if is_some_left {
-            signal_below(getpid(), &spared, Signal::KILL);
-        }
-        is_some_left
+        kill_below(getpid(), &spared.collect())
     }
 }
 
@@ -85,8 +79,8 @@ impl Reach {
                 }
             }
             Self::Below => {
-                // All are found first: one that dies of it leaves its children to this process, whose own were looked
-                // up before.
+                // All are found before any is signalled: one that dies at once leaves its children to this process,
+                // whose own have been listed by then.
                 let mut found = Vec::new();
                 visit_below(getpid(), &HashSet::new(), |process| found.push(process));
                 for process in found {
@@ -118,11 +112,12 @@ impl Reach {
         }
         let deadline = Instant::now() + MAX_WAIT;
         while Instant::now() < deadline {
-            if self == Self::Below {
-                // Stopped first: what is stopped starts nothing more while the rest is looked for.
-                signal_below(getpid(), &HashSet::new(), Signal::STOP);
+            match self {
+                Self::Namespace => self.signal_all(Signal::KILL),
+                Self::Below => {
+                    kill_below(getpid(), &HashSet::new());
+                }
             }
-            self.signal_all(Signal::KILL);
             std::thread::sleep(pause);
             pause = (pause * 2).min(LONGEST_PAUSE);
             if reap(&mut killed) == ReapResult::Nothing {
@@ -149,6 +144,16 @@ fn reap(killed: &mut u32) -> ReapResult {
             Err(_) => return ReapResult::Nothing,
         }
     }
+}
+
+/// Kills everything below a process. Returns whether something was there.
+fn kill_below(top: Pid, spared: &HashSet<Pid>) -> bool {
+    // Stopped first: what is stopped starts nothing more while the rest is looked for.
+    let is_some_left = signal_below(top, spared, Signal::STOP) > 0;
+    if is_some_left {
+        signal_below(top, spared, Signal::KILL);
+    }
+    is_some_left
 }
 
 /// Signals everything below a process as it is found, parents before children. Returns how many there were.
