@@ -127,12 +127,17 @@ class Run:
 
 def run(words, environment, below, kill_at=None, fail=None, reads=False, only=""):
     """Runs a program, and counts its calls that change something below one of some folders, with `reads` also those that look there.
-    With `only`, a pattern, those count whose name and path have it.
+    With `only`, a pattern that names calls, those count whose name and path have it.
 
     Right before the call `kill_at` the program gets SIGKILL. `fail` is a function of the number of a call and the call, which
     returns the error that it ends with, or None.
     """
     calls = {**CHANGING, **READING} if reads else CHANGING
+    if only:
+        # Each call that the kernel asks about waits for this process to get a processor, and back.
+        calls = {name: call for name, call in calls.items() if re.search(rf"\b{name}\b", only)}
+        if not calls:
+            raise SystemExit(f"{only} names no call that is asked about")
     ours, theirs = socket.socketpair()
     reader, writer = os.pipe()
     process = os.fork()
