@@ -18,8 +18,10 @@ use super::judging::{closed_processes, judge_window};
 use super::refusal::{failed, stale, unread};
 use crate::registry::prelude::*;
 
-/// How long an action has to show an effect.
+/// How long an action has to show an effect, where any change is one.
 pub(in crate::operations) const LOOK: Duration = Duration::from_millis(300);
+/// How long an action has to show what is wanted of it. Programs of a busy computer need longer than [`LOOK`].
+pub(in crate::operations) const LOOK_FOR_WANTED: Duration = Duration::from_secs(1);
 /// How long is waited before the second look; each wait is longer.
 const FIRST_WAIT: Duration = Duration::from_millis(4);
 /// The longest wait between two looks.
@@ -433,7 +435,7 @@ fn look_for_change(
     let rules = permit.screen()?;
     let (displays, source) = (&cx.service.displays, cx.service.elements.source.as_ref());
     let (began, mut wait) = (Instant::now(), FIRST_WAIT);
-    let time = LOOK + found.scene.tree.delay;
+    let time = if is_done.is_some() { LOOK_FOR_WANTED } else { LOOK } + found.scene.tree.delay;
     loop {
         let of_windows = Change { of_windows: true, ..Change::default() };
         let mut shows_it = None;

@@ -5,7 +5,7 @@ use bailiwick_platform::accessibility::RuntimeId;
 use bailiwick_platform::program_error::ProgramError;
 use bailiwick_providers::elements::{ActionEffect, WindowScene, judge_again};
 
-use super::acting::{ACTION, ElementName, LOOK, find_out_of_view, is_shown, look_for, undecided};
+use super::acting::{ACTION, ElementName, LOOK_FOR_WANTED, find_out_of_view, is_shown, look_for, undecided};
 use super::judging::{closed_processes, judge_window};
 use super::refusal::{failed, unread};
 use super::scrolling::{ScrollBar, scroll_bars};
@@ -150,7 +150,7 @@ impl RunBlocking for Op {
             ActionEffect::Confirmed
         } else {
             source.set_number(display, &bar.number, wanted).map_err(undecided)?;
-            let now = look_for(cx, LOOK, read, |now| is_near(*now, wanted));
+            let now = look_for(cx, LOOK_FOR_WANTED, read, |now| is_near(*now, wanted));
             // What was read while nobody may see the window is left out.
             let is_shown = is_shown(cx, permit, &scene)?;
             output.position =

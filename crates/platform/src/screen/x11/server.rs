@@ -29,7 +29,7 @@ use super::stream::TimedStream;
 use crate::screen::{Access, Rect, ScreenError, Sources};
 
 /// How long a server has for all the answers to one question.
-pub(super) const PATIENCE: Duration = Duration::from_secs(3);
+pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 
 x11rb::atom_manager! {
     /// The numbers of names.
