@@ -24,6 +24,7 @@ use serde_json::{Value, json};
 
 use crate::patience::{PATIENCE, eventually};
 use crate::system::{Need, lacks, tries};
+use crate::temporary::TemporaryFolder;
 use support::scope::TestScope;
 use support::service::call;
 
@@ -47,7 +48,11 @@ impl Deref for LinkedFolders {
 
 impl LinkedFolders {
     fn new() -> Self {
-        let scope = TestScope::new().with_capabilities(&["fs:read", "search:read", "fs:write"]);
+        Self::in_folder(TemporaryFolder::new())
+    }
+
+    fn in_folder(folder: TemporaryFolder) -> Self {
+        let scope = TestScope::in_folder(folder).with_capabilities(&["fs:read", "search:read", "fs:write"]);
         for beside in ["outside", "app-evil"] {
             let beside = scope.beside(beside);
             fs::create_dir_all(beside.join("deep")).expect("the temporary folder can be written");
@@ -487,13 +492,14 @@ fn odd_names_can_be_listed_read_and_written() {
 
 #[test]
 fn a_tree_as_deep_as_a_path_can_be_is_copied_and_removed() {
-    let world = LinkedFolders::new();
+    // Each of its folders is synced, which takes a slow disk a minute or two.
+    let folder = TemporaryFolder::elsewhere(&std::env::temp_dir()).unwrap_or_else(TemporaryFolder::new);
+    let world = LinkedFolders::in_folder(folder);
     let service = world.service();
     // Elsewhere each folder on the way is opened for itself, so that a path costs its length squared. Wine 8 tells no
     // path longer than 260 characters, so that folders are listed for every name of such a one.
     let levels = if cfg!(target_os = "linux") { 1_900 } else { 24 };
     let deep = vec!["d"; levels].join("/");
-    // Each folder is synced to the disk.
     let timeout = PATIENCE.as_secs();
     let made = call(
         &service,

@@ -263,11 +263,18 @@ async fn a_sensitive_prompt_is_stored_nowhere() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn at_the_time_limit_codex_is_ended_and_told_of() {
-    let world = CodexScope::new(vec![Reply::Runs("echo begun > begun.txt; sleep 600".to_owned())]);
-    let answer = world.run_with("Sleep.", json!({"timeoutSeconds": 15})).await;
-    let data = data(&answer);
-    assert_eq!(data["timedOut"], true, "{answer:#}");
-    assert_eq!(data["diffSummary"]["files"][0]["path"], "begun.txt", "{answer:#}");
+    // How long Codex needs before it runs a command depends on what else the computer does.
+    for seconds in [15, 60, 120] {
+        let world = CodexScope::new(vec![Reply::Runs("echo begun > begun.txt; sleep 600".to_owned())]);
+        let answer = world.run_with("Sleep.", json!({"timeoutSeconds": seconds})).await;
+        let data = data(&answer);
+        assert_eq!(data["timedOut"], true, "{answer:#}");
+        if world.path("begun.txt").exists() {
+            assert_eq!(data["diffSummary"]["files"][0]["path"], "begun.txt", "{answer:#}");
+            return;
+        }
+    }
+    panic!("Codex never ran the command");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -303,10 +310,15 @@ async fn a_started_codex_is_read_waited_for_and_listed() {
     let answer = world.send(json!({"op": "codex.start", "input": {"prompt": "Greet better."}})).await;
     let started = data(&answer).clone();
     assert_eq!(started["status"], "running");
-    assert_eq!(started["sessionId"].as_str().map(str::len), Some(36), "{answer:#}");
     world.over(&started["processId"]).await;
     let read = world.send(json!({"op": "codex.read", "target": started["processId"]})).await;
     let of_process = data(&read);
+    let session = &of_process["sessionId"];
+    assert_eq!(session.as_str().map(str::len), Some(36), "{read:#}");
+    // It is waited for, for eight seconds.
+    if !started["sessionId"].is_null() || answer["durationMs"].as_f64() < Some(8_000.0) {
+        assert_eq!(started["sessionId"], *session, "{answer:#}");
+    }
     let kinds: Vec<&str> = of_process["steps"]
         .as_array()
         .expect("a list")
@@ -321,14 +333,14 @@ async fn a_started_codex_is_read_waited_for_and_listed() {
     assert_eq!(result["diffSummary"]["insertions"], 2, "{read:#}");
     assert_eq!(result["diffSummary"]["deletions"], 1);
     let cursor = &of_process["nextCursor"];
-    let again = json!({"op": "codex.read", "target": started["sessionId"], "options": {"cursor": cursor}});
+    let again = json!({"op": "codex.read", "target": session, "options": {"cursor": cursor}});
     let again = world.send(again).await;
     assert_eq!(data(&again)["steps"], json!([]), "what was given is not given again");
     assert_eq!(data(&again)["processId"], started["processId"], "the session names the run too");
     let list = world.send(json!({"op": "codex.list"})).await;
     assert_eq!(data(&list)["runs"][0]["processId"], started["processId"]);
     assert_eq!(data(&list)["runs"][0]["promptPreview"], "Greet better.");
-    assert_eq!(data(&list)["sessions"][0]["sessionId"], started["sessionId"]);
+    assert_eq!(data(&list)["sessions"][0]["sessionId"], *session);
     for op in ["codex.read", "codex.stop"] {
         let other = world.send(json!({"op": op, "scope": "other", "target": started["processId"]})).await;
         assert_eq!(other["error"]["code"], "process_not_found", "to another scope it does not exist");
