@@ -118,12 +118,13 @@ fn end_without_outcome(
 
 /// A temporary folder with a scope `app`, and the service once it is needed.
 struct World {
-    folder: TemporaryFolder,
     scope: Value,
     caller: Caller,
     service: Option<Arc<Service>>,
     display: Option<CaseDisplay>,
     seen: SeenValues,
+    /// Removed after all that writes there has been dropped.
+    folder: TemporaryFolder,
 }
 
 impl World {

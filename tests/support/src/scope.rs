@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use bailiwick::config::Config;
 use bailiwick::contract::id::new_id;
@@ -34,7 +34,11 @@ pub struct TestScope {
 }
 
 /// What all clones share.
-struct Folder(TemporaryFolder);
+struct Folder {
+    temporary: TemporaryFolder,
+    /// The services that were booted in this process.
+    services: Mutex<Vec<Weak<Service>>>,
+}
 
 impl TestScope {
     /// Creates the scope `app`, in which files may be read, searched and written, and the history read.
@@ -56,7 +60,7 @@ impl TestScope {
             word: format!("7{digits}"),
             sources: None,
             scopes: Vec::new(),
-            folder: Arc::new(Folder(folder)),
+            folder: Arc::new(Folder { temporary: folder, services: Mutex::default() }),
             config_path: None,
         }
         .with_scope(json!({"id": "app", "roots": ["app"], "capabilities": capabilities}))
@@ -144,7 +148,7 @@ impl TestScope {
 
     /// Returns the temporary folder.
     pub fn folder(&self) -> &Path {
-        self.folder.0.path()
+        self.folder.temporary.path()
     }
 
     /// Returns a path below the temporary folder.
@@ -176,7 +180,13 @@ impl TestScope {
             Some(sources) => crate::boot_on(settings, sources.clone()),
             None => crate::boot(settings),
         };
-        booted.unwrap_or_else(|error| panic!("the service starts: {error}"))
+        let service = booted.unwrap_or_else(|error| panic!("the service starts: {error}"));
+        self.services().push(Arc::downgrade(&service));
+        service
+    }
+
+    fn services(&self) -> MutexGuard<'_, Vec<Weak<Service>>> {
+        self.folder.services.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Boots a service, with all that a test does with one. Several may run at once.
@@ -239,6 +249,13 @@ impl Drop for TestScope {
                 let _ = self.config.save(&self.config_path());
             }
             let _ = self.command(&["processes", "stop", "--all", "--grace", "0"]).output();
+        }
+        if is_last {
+            // One that a task still has would make files of its history again.
+            self.services()
+                .iter()
+                .filter_map(Weak::upgrade)
+                .for_each(|service| drop(service.history().status()));
         }
     }
 }

@@ -68,9 +68,12 @@ static FAMILIES: &[&Family] = &[&FAMILY];
 
 /// A service in a folder of its own.
 struct TestService {
-    folder: PathBuf,
     service: Arc<Service>,
+    folder: Folder,
 }
+
+/// A folder that is removed after all that writes there has been dropped.
+struct Folder(PathBuf);
 
 impl TestService {
     fn new() -> Self {
@@ -79,7 +82,7 @@ impl TestService {
         let settings = ServiceSettings { config, dirs: Dirs::below(folder.clone()) };
         let launcher = Launcher::new();
         let booted = Service::boot_of(FAMILIES, settings, launcher, Sources::of_this_process());
-        Self { folder, service: booted.unwrap_or_else(|error| unreachable!("{error}")) }
+        Self { folder: Folder(folder), service: booted.unwrap_or_else(|error| unreachable!("{error}")) }
     }
 
     /// Returns how many operations may begin now.
@@ -91,9 +94,9 @@ impl TestService {
     }
 }
 
-impl Drop for TestService {
+impl Drop for Folder {
     fn drop(&mut self) {
-        let _ = remove_tree(&self.folder);
+        let _ = remove_tree(&self.0);
     }
 }
 
@@ -134,7 +137,7 @@ fn work_that_hangs_keeps_its_turn_until_it_ends_though_it_is_answered() {
 #[test]
 fn a_config_is_read_again_beside_the_threads_on_which_requests_wait() {
     let it = TestService::new();
-    let path = it.folder.join("config/config.json");
+    let path = it.folder.0.join("config/config.json");
     let mut config = it.service.in_force().facts.config.as_ref().clone();
     config.save(&path).expect("it can be written");
     let (_, stamp) = Config::load_stamped(&path).expect("it is valid");
