@@ -7,7 +7,8 @@ use bailiwick_policy::Permit;
 use bailiwick_providers::elements::{ActionEffect, has_number, has_text, quoted};
 
 use super::acting::{
-    ActionOutput, CurrentElement, ElementName, LOOK_FOR_WANTED, find, is_shown, judge, look_for, undecided,
+    ActionOutput, CurrentElement, ElementName, LOOK, LOOK_FOR_WANTED, find, is_shown, judge, look_for,
+    undecided,
 };
 use super::refusal::failed;
 use crate::registry::Context;
@@ -133,7 +134,8 @@ pub(super) fn change(
     let (display, id) = (found.scene.window.display.as_str(), &found.element.id);
     let accepted = act(cx.service.elements.source.as_ref())?;
     let read = || read(cx, display, id, wanted.is_number());
-    let new = look_for(cx, LOOK_FOR_WANTED, read, |now| wanted.is_met_by(now));
+    let time = if accepted { LOOK_FOR_WANTED } else { LOOK };
+    let new = look_for(cx, time, read, |now| wanted.is_met_by(now));
     // A value that was read while nobody may see the window is left out.
     let is_shown = is_shown(cx, permit, &found.scene)?;
     let effect = match &new {
