@@ -2,13 +2,19 @@
 
 use std::fs;
 use std::sync::Mutex;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use bailiwick::contract::Cancel;
+use bailiwick::providers::code::{SourceProblem, language_of};
+use bailiwick::providers::parser::ParserPool;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
-use super::{Host, sources_that_fail};
-use crate::patience::eventually;
+use super::{Host, sources_that_fail, still_parses};
+use crate::patience::{PATIENCE, eventually};
+
+/// How long a file has to be read, all tries together.
+const FILE_TIME: Duration = Duration::from_secs(2);
 
 /// Returns the most memory that a process ever had, in kilobytes.
 pub(super) fn peak_kb(process: u32) -> u64 {
@@ -126,6 +132,26 @@ fn a_parse_worker_that_was_killed_is_replaced() {
         running.into_iter().for_each(kill);
     }
     host.is_well();
+}
+
+/// What had been done is done again by another worker, for the text may not be what the first died of.
+#[test]
+fn a_parse_worker_that_dies_late_leaves_its_successor_what_is_left_of_the_time() {
+    let pool = ParserPool::new(&support::program());
+    still_parses(&pool, "nothing");
+    let workers = workers(std::process::id());
+    let [worker] = workers[..] else { panic!("{workers:?}") };
+    let (name, content) = sources_that_fail().swap_remove(0);
+    let language = language_of(name.as_bytes(), b"").expect("a grammar");
+    let cancel = Cancel::after(*PATIENCE);
+    std::thread::scope(|scope| {
+        let asked = scope.spawn(|| pool.definitions(language, content.as_bytes(), &cancel));
+        std::thread::sleep(Duration::from_millis(1_400));
+        kill(worker);
+        let killed = Instant::now();
+        assert_eq!(asked.join().expect("no panic").err(), Some(SourceProblem::Stopped));
+        assert!(killed.elapsed() < FILE_TIME, "{:?}", killed.elapsed());
+    });
 }
 
 #[test]

@@ -199,7 +199,8 @@ impl ParserPool {
         }
     }
 
-    /// Has a worker do a job. A text on which one has failed lately is not tried again.
+    /// Has a worker do a job, within a time that all tries share; waiting for a worker is not counted. A text on which
+    /// one has failed lately is not tried again.
     fn ask(
         &self,
         kind: &str,
@@ -215,13 +216,14 @@ impl ParserPool {
         if let Some(trouble) = self.failed.find(kind, texts) {
             return Err(NoAnswer::Failed(trouble));
         }
-        let mut answer = self.shared.exchange(program, job, texts, asker, time);
+        let mut left = time;
+        let mut answer = self.shared.exchange(program, job, texts, asker, &mut left);
         for _ in 0..MAX_WORKERS {
             if !matches!(answer, Err((NoAnswer::Failed(WorkerFailure::Died), IsFresh::No))) {
                 break;
             }
             // Perhaps it was not this text that it died of; the others may have been killed with it.
-            answer = self.shared.exchange(program, job, texts, asker, time);
+            answer = self.shared.exchange(program, job, texts, asker, &mut left);
         }
         let answer = answer.map_err(|(reason, _)| reason);
         if let Err(NoAnswer::Failed(trouble)) = answer {
@@ -264,20 +266,23 @@ impl PoolState {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Has one worker do a job, and takes the time from what is left.
     fn exchange(
         self: &Arc<Self>,
         program: &Path,
         job: &Job<'_>,
         texts: [&[u8]; 2],
         asker: Caller<'_>,
-        time: Duration,
+        left: &mut Duration,
     ) -> Result<Answer, (NoAnswer, IsFresh)> {
-        let (mut lane, time) = self.take(program, asker, time).map_err(|reason| (reason, IsFresh::Yes))?;
+        let (mut lane, time) = self.take(program, asker, *left).map_err(|reason| (reason, IsFresh::Yes))?;
+        let began = Instant::now();
         let fresh = if lane.answered == 0 { IsFresh::Yes } else { IsFresh::No };
         let time_ms = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         let request = Request { time_ms, job: job.clone(), lengths: texts.map(<[u8]>::len) };
         let id = lane.id;
         let answer = lane.exchange(&request, texts);
+        *left = left.saturating_sub(began.elapsed());
         let answer = answer.ok().filter(|(answer, _)| is_sound(job, answer, texts));
         let (answer, lane) = match answer {
             Some((answer, Next::Ready)) => (Some(answer), Some(lane)),
