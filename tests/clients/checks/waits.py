@@ -29,6 +29,9 @@ WAYS = {
     ("inspector", "legacy"): ("http",),
     ("inspector", "modern"): ("stdio-alone",),
 }
+# Clients of Python may give up after five seconds, so that their waits are answered after three; vite takes longer where
+# the computer is busy.
+WAITS_OF_PYTHON = 15
 
 
 def make_scope(product: Product, clients: Clients) -> None:
@@ -58,6 +61,10 @@ def steps_of(client: Client, port: int, progress: Path) -> list:
         arguments = {"op": "process.wait", "input": conditions, "options": {"timeoutSeconds": 60}}
         return {"name": name, "tool": "computer_query", "arguments": arguments}
 
+    def waits(name: str, **conditions) -> list:
+        times = WAITS_OF_PYTHON if client.name.startswith("python") else 1
+        return [wait(f"{name}-{number}", **conditions) for number in range(times)]
+
     start = {"op": "process.start", "input": {"command": vite, "label": "vite"}}
     stop = {"op": "process.stop", "target": "<processId>"}
     ready = {**process, "until": "regex", "pattern": r"ready in \d+ ms"}
@@ -68,8 +75,8 @@ def steps_of(client: Client, port: int, progress: Path) -> list:
         second = {"until": "time", "seconds": 2.1}
     return [
         {"name": "start", "tool": "computer_operation", "arguments": start},
-        wait("port", any=[{**process, "until": "port", "port": port}, {**process, "until": "exit"}]),
-        wait("answer", all=[answer, ready]),
+        *waits("port", any=[{**process, "until": "port", "port": port}, {**process, "until": "exit"}]),
+        *waits("answer", all=[answer, ready]),
         {**wait("held", all=[{"until": "time", "seconds": 0.1}, second]), "progress": str(progress)},
         {"name": "stop", "tool": "computer_operation", "arguments": stop},
         wait("gone", any=[{**process, "until": "exit"}]),
@@ -82,6 +89,12 @@ def standing(result: dict) -> tuple:
     return data.get("outcome"), [condition["standing"] for condition in data.get("conditions", [])]
 
 
+def awaited(results: dict, name: str) -> dict:
+    """Gives the first answer of repeated waits that is not about their time, or the last."""
+    answers = [result for key, result in results.items() if key.startswith(f"{name}-")]
+    return next((answer for answer in answers if standing(answer)[0] != "timeOver"), answers[-1])
+
+
 def judge(report: Report, name: str, client: Client, seen: dict) -> None:
     """Judges what one client saw."""
     if not report.check(f"{name}: connects", "broken" not in seen, seen.get("broken")):
@@ -89,10 +102,11 @@ def judge(report: Report, name: str, client: Client, seen: dict) -> None:
     results = seen["results"]
     if not report.check(f"{name}: starts vite", envelope(results["start"]).get("ok"), results["start"]):
         return
-    port = standing(results["port"]) == ("held", ["held", "waiting"])
-    report.check(f"{name}: one call waits until vite listens", port, results["port"])
-    answer = standing(results["answer"]) == ("held", ["held", "held"])
-    report.check(f"{name}: one call waits for its answer and its line", answer, results["answer"])
+    port, answer = awaited(results, "port"), awaited(results, "answer")
+    listens = standing(port) == ("held", ["held", "waiting"])
+    report.check(f"{name}: waits until vite listens", listens, port)
+    answers = standing(answer) == ("held", ["held", "held"])
+    report.check(f"{name}: waits for its answer and its line", answers, answer)
     held = standing(results["held"]) == ("held", ["held", "held"])
     report.check(f"{name}: a wait of some seconds is answered", held, results["held"])
     report.check(f"{name}: vite is stopped", standing(results["gone"]) == ("held", ["held"]), results["gone"])
