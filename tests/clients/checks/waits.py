@@ -29,8 +29,8 @@ WAYS = {
     ("inspector", "legacy"): ("http",),
     ("inspector", "modern"): ("stdio-alone",),
 }
-# Clients of Python may give up after five seconds, so that their waits are answered after three; vite takes longer where
-# the computer is busy.
+# How often a client of Python waits: it may give up after five seconds, so its waits end after three, and vite takes longer
+# to start where the computer is busy.
 WAITS_OF_PYTHON = 15
 
 
@@ -90,7 +90,7 @@ def standing(result: dict) -> tuple:
 
 
 def awaited(results: dict, name: str) -> dict:
-    """Gives the first answer of repeated waits that is not about their time, or the last."""
+    """Gives the first answer that says more than that the time of a wait was over, or the last."""
     answers = [result for key, result in results.items() if key.startswith(f"{name}-")]
     return next((answer for answer in answers if standing(answer)[0] != "timeOver"), answers[-1])
 

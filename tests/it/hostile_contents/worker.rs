@@ -134,7 +134,7 @@ fn a_parse_worker_that_was_killed_is_replaced() {
     host.is_well();
 }
 
-/// What had been done is done again by another worker, for the text may not be what the first died of.
+/// Another worker tries the text again, since the first may not have died of it.
 #[test]
 fn a_parse_worker_that_dies_late_leaves_its_successor_what_is_left_of_the_time() {
     let pool = ParserPool::new(&support::program());
@@ -146,6 +146,7 @@ fn a_parse_worker_that_dies_late_leaves_its_successor_what_is_left_of_the_time()
     let cancel = Cancel::after(*PATIENCE);
     std::thread::scope(|scope| {
         let asked = scope.spawn(|| pool.definitions(language, content.as_bytes(), &cancel));
+        // Late in its time: little is left, and it has not been killed.
         std::thread::sleep(Duration::from_millis(1_400));
         kill(worker);
         let killed = Instant::now();
