@@ -190,11 +190,15 @@ fn a_content_that_breaks_a_grammar_is_named_by_what_reads_definitions() {
     let host = Host::new();
     for (name, content) in sources_that_fail() {
         fs::write(host.place.project().join(name), format!("needle\n{content}")).expect("written");
+        // Which of its limits such a text meets first depends on how fast the computer is at the time.
+        let is_named = |said: &Value| {
+            let said = said.as_str().unwrap_or_default();
+            ["it took too long", "the parser failed on this text"].iter().any(|why| said.ends_with(why))
+        };
         let outline = host.data(&json!({"op": "code.outline", "target": name}));
-        let because = outline["unread"][0]["because"].as_str().unwrap_or_default();
-        assert!(["it took too long", "the parser failed on this text"].contains(&because), "{outline}");
+        assert!(is_named(&outline["unread"][0]["because"]), "{outline}");
         let read = host.ask(&json!({"op": "code.read_symbol", "target": name, "input": {"name": "needle"}}));
-        assert!(read["error"]["message"].as_str().is_some_and(|it| it.contains(because)), "{read}");
+        assert!(is_named(&read["error"]["message"]), "{read}");
         let uses = host.data(&json!({"op": "code.references", "target": name, "input": {"name": "needle"}}));
         assert!(uses["skipped"]["tooSlow"] == 1 || uses["skipped"]["failed"] == 1, "{uses}");
     }

@@ -11,7 +11,7 @@ use bailiwick::providers::edit::{Basis, Edits, PatchAction, Text, TextEdit, appl
 use support::generator::Numbers;
 
 use super::endless;
-use super::samples::{RealHunk, Sample, context, history, samples, unified};
+use super::samples::{RealHunk, Sample, WRONG_BY, context, history, samples, unified};
 use crate::system::{Need, lacks};
 
 /// What has to come of an edit.
@@ -87,6 +87,10 @@ impl Sample {
         let mut add = |form, file: &str, request, right| cases.push((form, file.to_owned(), request, right));
         let one = std::slice::from_ref(hunk);
 
+        // Where a copy stands exactly at the number that is said, nothing says which one is meant.
+        let is_copy = |file: &[String], at: usize| {
+            file.get(at..at + hunk.old().len()).is_some_and(|there| places(there, &hunk.old()) > 0)
+        };
         for (form, kind) in [
             ("diff, right numbers", "right"),
             ("diff, wrong numbers", "wrong"),
@@ -95,7 +99,9 @@ impl Sample {
             ("diff, all -1 with counts", "one"),
             ("diff, all -1,1", "one, one"),
         ] {
-            add(form, &whole, Request::Patch(unified(one, kind)), if_once(hunk, &right));
+            if kind != "wrong" || !is_copy(file, hunk.start + WRONG_BY) {
+                add(form, &whole, Request::Patch(unified(one, kind)), if_once(hunk, &right));
+            }
         }
         let short = hunk.with_context(1);
         add("context patch", &whole, Request::Patch(context(one, "")), if_once(hunk, &right));
@@ -171,9 +177,7 @@ impl Sample {
         let drift = "// one line more\n".repeat(1 + numbers.below(40));
         let moved = format!("{drift}{whole}");
         let moved_lines: Vec<String> = moved.split_inclusive('\n').map(str::to_owned).collect();
-        let there = moved_lines.get(hunk.start..hunk.start + hunk.old().len());
-        // Where a copy has come to stand exactly at the old number, nothing says which one is meant.
-        if there.is_none_or(|there| places(there, &hunk.old()) == 0) {
+        if !is_copy(&moved_lines, hunk.start) {
             add(
                 "moved down",
                 &moved,

@@ -13,6 +13,9 @@ const MAX_LINES: usize = 4_000;
 /// The longest hunk that is taken, in lines.
 const MAX_HUNK: usize = 200;
 
+/// How many lines too far down a wrong number points.
+pub const WRONG_BY: usize = 37;
+
 /// A line of a hunk: its mark, and what is behind it with its line end.
 pub type Line = (char, String);
 
@@ -72,14 +75,11 @@ impl RealHunk {
     /// Says it as a part of a unified diff, behind numbers of some kind.
     pub fn unified(&self, numbers: &str) -> String {
         let count = |without| self.side(without).len();
-        let at = |line: isize| {
-            let line = line.max(1);
-            format!("@@ -{line},{} +{line},{} @@", count('+'), count('-'))
-        };
-        let start = self.start.cast_signed() + 1;
+        let at = |line: usize| format!("@@ -{line},{} +{line},{} @@", count('+'), count('-'));
+        let start = self.start + 1;
         let header = match numbers {
             "right" => at(start),
-            "wrong" => at(start + 37),
+            "wrong" => at(start + WRONG_BY),
             "counts" => format!("@@ -{start},{} +{start},{} @@", count('+').saturating_sub(1).max(1), 1),
             "one" => at(1),
             "one, one" => "@@ -1,1 +1,1 @@".to_owned(),
